@@ -1,6 +1,6 @@
 import Quire
 
-/// A listing that is no HTTP at all: whatever can fetch a page for a position is a source.
+/// A listing without HTTP: anything that can fetch a page for a position is a source.
 @main
 struct ClosureSource {
   static func main() async throws {

@@ -2,8 +2,8 @@ import QuireJSON
 import Foundation
 import Quire
 
-/// Exports a listing to a file and survives being stopped at any moment: run it again, and it goes
-/// on with the next page, without losing or repeating an item.
+/// Exports a listing to a file and can be stopped at any moment: run it again, and it continues
+/// with the next page, without losing or repeating an item.
 @main
 struct ExportWithResume {
   static func main() async throws {
@@ -17,7 +17,8 @@ struct ExportWithResume {
     var bookmark = try load(bookmarkFile) ?? Bookmark(next: .start, length: length)
     guard bookmark.length <= length else { fatalError("\(file.path) lost what it held") }
     try save(bookmark, to: bookmarkFile)
-    // A run that was stopped between a page's lines and its bookmark left lines that will come again.
+    // A run that was stopped between writing a page's lines and its bookmark left lines that will
+    // come again.
     try output.truncate(atOffset: bookmark.length)
 
     if let start = bookmark.next {
@@ -27,23 +28,25 @@ struct ExportWithResume {
       let pages = Paginator(cursor.resuming(from: start))
       for try await page in pages {
         try output.write(contentsOf: Data(page.items.map { $0.description + "\n" }.joined().utf8))
-        // The lines are on the disk before the bookmark says so.
+        // The lines are on disk before the bookmark counts them.
         try output.synchronize()
         bookmark = Bookmark(next: page.checkpoint, length: try output.offset())
         try save(bookmark, to: bookmarkFile)
       }
-      // The end may be an answer behind the last page, which then did not say that it was the last.
+      // The end may be an answer after the last page, so the last page may not have been known as
+      // the last.
       bookmark.next = pages.report.checkpoint
       try save(bookmark, to: bookmarkFile)
     }
     print(bookmark.next == nil ? "complete" : "stopped early")
   }
 
-  /// How far the export is: kept beside the file, and written after what it speaks of.
+  /// The progress of the export: stored beside the file, and written after the lines that it
+  /// counts.
   struct Bookmark: Codable {
-    /// Where to go on; nil when nothing is left.
+    /// Where to continue; nil when nothing is left.
     var next: Position?
-    /// The bytes of the file that are whole pages.
+    /// The length of the file in bytes, up to the last whole page.
     var length: UInt64
   }
 
@@ -56,7 +59,7 @@ struct ExportWithResume {
     try JSONEncoder().encode(bookmark).write(to: file, options: .atomic)
   }
 
-  /// Opens the file for writing, and makes it where there is none.
+  /// Opens the file for writing, and creates it if it does not exist.
   static func open(_ file: URL) throws -> FileHandle {
     if !FileManager.default.fileExists(atPath: file.path) { try Data().write(to: file) }
     return try FileHandle(forWritingTo: file)

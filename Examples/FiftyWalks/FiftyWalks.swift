@@ -2,11 +2,12 @@ import Foundation
 import Quire
 import Synchronization
 
-/// Drains fifty listings of one server at a time, with one client: `FiftyWalks URL`, where `URL` is that of
-/// a listing, such as `quire demo` serves, and each walk asks for it with a number of its own.
+/// Reads fifty listings of one server at the same time, with one client: `FiftyWalks URL`, where
+/// `URL` is that of a listing, such as `quire demo` serves. Each walk adds a number of its own to
+/// the URL.
 ///
-/// The walks share one limit of twenty requests a second, and whatever the server states of its own;
-/// nothing here waits, counts or repeats.
+/// The walks share a limit of twenty requests a second and the limits that the server states; this
+/// program contains no waiting, counting or retrying.
 @main
 struct FiftyWalks {
   static func main() async throws {

@@ -1,9 +1,10 @@
 import Quire
 import QuireListModel
 
-/// The model behind a list of issues in SwiftUI, without a view: `IssueList URL` prints what it shows first.
+/// Runs the model of a SwiftUI list of issues without a view: `IssueList URL` prints the first
+/// items.
 ///
-/// The view is `IssueListView`, where SwiftUI exists.
+/// The view is `IssueListView`, for platforms with SwiftUI.
 @main
 struct IssueList {
   static func main() async throws {

@@ -1,16 +1,16 @@
 import Foundation
 import Quire
 
-/// An object in a bucket of S3, or of anything that speaks its protocol, as a listing describes it.
+/// An object in a bucket of S3, or of a compatible service, as a listing describes it.
 struct Object: Decodable, Sendable {
   let key: String
   let size: Int
   let lastModified: Date
 }
 
-/// Lists a bucket whose policy lets everyone do so: `ListBucket https://bucket.s3.amazonaws.com/`.
+/// Lists a public bucket: `ListBucket https://bucket.s3.amazonaws.com/`.
 ///
-/// The pages are XML; nothing here says so but the spelling of their names.
+/// The pages are XML; only the spelling of the keys shows it.
 @main
 struct ListBucket {
   static func main() async throws {

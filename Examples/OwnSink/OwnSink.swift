@@ -2,8 +2,8 @@ import Foundation
 import Quire
 import QuireExport
 
-/// Exports a listing into a destination of one's own: a folder with a file for each item, called by its key.
-/// Run it again after any death, and it goes on.
+/// Exports a listing into a sink of its own: a folder with a file for each item, named by the
+/// item's key. It can be killed at any moment; run it again, and it continues.
 @main
 struct OwnSink {
   static func main() async throws {
@@ -11,8 +11,8 @@ struct OwnSink {
     let folder = CommandLine.arguments[2]
     let issues = PageClient().cursor(
       of: RawItem.self, at: CommandLine.arguments[1], pagination: .linkHeader)
-    // The folder holds no checkpoint, so that a store keeps one: an item of the last commit may be written
-    // twice, which changes nothing where it is a file of its own.
+    // The folder holds no checkpoint, so a store keeps it. Items of the last commit may be written
+    // twice, which is harmless because each has a file of its own.
     let sink = FolderSink(folder: folder, key: "/id")
       .storingCheckpoints(in: FileCheckpointStore(folder + ".state"), as: "items")
     print(try await Export(issues, to: sink).run())
@@ -38,7 +38,7 @@ struct FolderSink: Sink {
 
     func write(_ page: SinkPage) throws {
       for item in page.items {
-        // A whole number is the name of no other file, whatever a server sends.
+        // A whole number cannot lead to a file outside the folder, whatever a server sends.
         guard let id = try item.value(at: sink.key)?.integer else {
           throw SinkError(.unfit, "An item of page \(page.index) has no number at \(sink.key).")
         }

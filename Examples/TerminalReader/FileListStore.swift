@@ -2,15 +2,15 @@ import Foundation
 import Quire
 import QuireListModel
 
-/// Keeps a list's pages in a file, one line of JSON for each.
+/// Stores a list's pages in a file, one line of JSON for each.
 actor FileListStore<Item: Codable & Sendable>: ListStore {
-  /// A line, and the form that it has.
+  /// A line of the file, with the version of its format.
   private struct Line: Codable {
     var form = 1
     var page: StoredPage<Item>
   }
 
-  /// What this version cannot read, and leaves as it is.
+  /// The file is of a later version; it is left unchanged.
   struct Later: Error, CustomStringConvertible {
     let path: String
     var description: String { "\(path) was written by a later version. Name another file." }
@@ -22,12 +22,12 @@ actor FileListStore<Item: Codable & Sendable>: ListStore {
 
   init(_ path: String) { file = URL(fileURLWithPath: path) }
 
-  /// The pages kept. A line that was not written to its end is none.
+  /// The stored pages. An incomplete line is not a page.
   func pages() throws -> [StoredPage<Item>] {
     try lines().map { try JSONDecoder().decode(Line.self, from: $0).page }
   }
 
-  /// Writes a page: at the end of the file where it is the next one, else the file anew.
+  /// Writes a page: appends it if it is the next one, else rewrites the file.
   func keep(_ page: StoredPage<Item>, at index: Int, isLast: Bool) throws {
     let line = try JSONEncoder().encode(Line(page: page)) + [0x0A]
     let kept = try lines()
@@ -38,7 +38,7 @@ actor FileListStore<Item: Codable & Sendable>: ListStore {
     }
     let end = try FileHandle(forWritingTo: file)
     defer { try? end.close() }
-    // What was not written to its end goes.
+    // Removes an incomplete line.
     try end.truncate(atOffset: UInt64(kept.reduce(0) { $0 + $1.count + 1 }))
     try end.seekToEnd()
     try end.write(contentsOf: line)

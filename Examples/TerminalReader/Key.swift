@@ -1,4 +1,5 @@
-/// The keys that mean something here: their names are the words of scripts, and other words are typed.
+/// The keys that the reader uses. Their names are the words of a script; any other word is typed as
+/// text.
 enum Key: Hashable {
   case up, down, pageUp, pageDown, home, end, enter, escape, backspace, quit
   case character(Character)
@@ -8,7 +9,7 @@ enum Key: Hashable {
     "enter": .enter, "escape": .escape, "backspace": .backspace, "quit": .quit,
   ]
 
-  /// What a terminal sends for them. Ctrl-C is a key like any other in raw mode.
+  /// The bytes that a terminal sends for each key. In raw mode Ctrl-C is a key like any other.
   private static let sequences: [(bytes: [UInt8], key: Key)] = [
     ("\u{1B}[A", Key.up), ("\u{1B}[B", .down), ("\u{1B}[5~", .pageUp), ("\u{1B}[6~", .pageDown),
     ("\u{1B}OA", .up), ("\u{1B}OB", .down), ("\u{1B}OH", .home), ("\u{1B}OF", .end),
@@ -16,12 +17,12 @@ enum Key: Hashable {
     ("\r", .enter), ("\u{7F}", .backspace), ("\u{8}", .backspace), ("\u{3}", .quit),
   ].map { (Array($0.utf8), $1) }
 
-  /// The keys that a word of a script presses.
+  /// The keys for a word of a script.
   static func keys(inWord word: String) -> [Key] {
     names[word].map { [$0] } ?? word.map(Key.character)
   }
 
-  /// The keys in what was read at once; everything else is left out.
+  /// The keys in the bytes of one read; unknown bytes are ignored.
   static func keys(in bytes: some Sequence<UInt8>) -> [Key] {
     var rest = Array(bytes)[...]
     var keys: [Key] = []
@@ -31,12 +32,12 @@ enum Key: Hashable {
         rest = rest.dropFirst(bytes.count)
         continue
       }
-      // Escape stands alone; what else begins with it is a key without a meaning here.
+      // Escape is a single byte; other sequences that begin with it are unknown keys.
       if first == 0x1B {
         if rest.count == 1 { keys.append(.escape) }
         return keys
       }
-      // What is typed beyond ASCII is bytes of UTF-8.
+      // Typed characters beyond ASCII are bytes of UTF-8.
       let typed = first < 0x80 ? rest.prefix(1) : rest.prefix { $0 >= 0x80 }
       if first >= 0x20, first != 0x7F {
         keys += String(decoding: typed, as: UTF8.self).map(Key.character)

@@ -2,51 +2,52 @@ import Foundation
 import Quire
 import QuireListModel
 
-/// A list of records in a window: what each key does to it.
+/// A list of records in a window, and the effect of each key.
 ///
-/// All measures are rows, and a record is one row high. Nothing here knows of a terminal; what the rows
-/// show is in `ReaderScreen`.
+/// All measures are in rows, and a record is one row high. The reader does not depend on a
+/// terminal; `ReaderScreen` draws the rows.
 @MainActor final class Reader {
-  /// What typed characters mean.
+  /// What typed characters are used for.
   enum Mode: Equatable {
     case list
     case filter(String)
     case jump(String)
   }
 
-  /// How far the list is pulled down to be loaded anew.
+  /// How many rows the list is pulled down for a reload.
   static let pull = 3
 
-  /// The rows of the window.
+  /// The number of rows of the window.
   var height = 8 { didSet { scroll(to: selected) } }
   let model: ListModel<Record, Int>
-  /// The control in front of the records, and where it is pulled to.
+  /// The control for pull to refresh, and how far it is pulled.
   let refresh: ScrollControl
   private(set) var pulled = 0
-  /// The row in the window's first line, and the one chosen; rows that stand before the records count.
+  /// The row in the window's first line, and the selected one. Rows before the first loaded record
+  /// count.
   private(set) var top = 0
   private(set) var selected = 0
   private(set) var mode = Mode.list
-  /// What the last key has done, for the last line.
+  /// The result of the last key, for the last line.
   private(set) var note: String?
   private(set) var days = ListSections { (record: Record) in record.day }
-  /// The records in the first row and in the chosen one.
+  /// The records in the first row and in the selected one.
   private var anchors: (top: Int?, selected: Int?)
   private var removals: [(edit: ListEdit, name: String)] = []
   private var busy = 0
-  /// How many far pages are being gone to.
+  /// The number of jumps to distant pages in progress.
   private var seeks = 0
-  /// The first row when records were last sought for the window, so that what is not there is sought once.
+  /// The first row at the last search for missing records, so that each place is searched once.
   private var sought: Int?
   private let changed: @Sendable () -> Void
 
-  /// A reader that loads its first page, behind what the store has. `changed` is called for changes
-  /// without a key.
+  /// Creates a reader that shows the pages of the store and loads the first page. `changed` is
+  /// called for changes without a key.
   init(
     _ cursor: Cursor<Record>, store: (any ListStore<Record>)?,
     changed: @escaping @Sendable () -> Void
   ) {
-    // A window of ten pages, however long the listing is.
+    // Keeps ten pages in memory, however long the listing is.
     let options = ListOptions(
       threshold: .remaining(items: 10), thresholdBefore: .remaining(items: 10),
       window: ListWindow(pages: 10))
@@ -67,26 +68,26 @@ import QuireListModel
     func controlChanged(to state: ControlState) { tell() }
   }
 
-  /// Whether anything is on its way.
+  /// Whether anything is being loaded.
   var isLoading: Bool {
     let list = model.snapshot.list
     return busy > 0 || list.state.isLoading || list.isLoadingBefore || list.isLoadingAgain
       || refresh.shown == .loading
   }
 
-  /// How many rows there are, with those known to come, and one that says what becomes of the end.
+  /// The number of rows: those of records, loaded or expected, and one for the state of the end.
   var rowCount: Int {
     let snapshot = model.snapshot
     return snapshot.expectedBefore + snapshot.items.count + (snapshot.expectedAfter ?? 0) + 1
   }
 
-  /// The record in a row; nil where none is held.
+  /// The record in a row; nil if it is not loaded.
   func record(inRow row: Int) -> (index: Int, record: Record)? {
     let index = row - model.snapshot.expectedBefore
     return model.items.indices.contains(index) ? (index, model.items[index]) : nil
   }
 
-  /// Does something that takes time.
+  /// Runs an action that takes time.
   private func run(_ work: @escaping @MainActor (ListModel<Record, Int>) async throws -> Void) {
     busy += 1
     Task {
@@ -97,7 +98,7 @@ import QuireListModel
     }
   }
 
-  /// Takes what the list has become: the records that were shown stay where they are.
+  /// Applies a change of the list; the records in view stay where they are.
   func follow() {
     days.update(model.items)
     if refresh.shown == .none { pulled = 0 }
@@ -141,7 +142,7 @@ import QuireListModel
     }
   }
 
-  /// A key of a text that is typed; `changed` gets the text as it is then.
+  /// Handles a key while a text is typed; `changed` gets the new text.
   private func edit(
     _ key: Key, _ text: String, _ mode: (String) -> Mode, changed: (String) -> Void
   ) {
@@ -161,7 +162,7 @@ import QuireListModel
     changed(text)
   }
 
-  /// Shows what matches; the chosen record stays chosen where it does.
+  /// Shows the records that match; the selected record stays selected if it is among them.
   private func filter(_ text: String) {
     let matches: @Sendable (Record) -> Bool = { $0.name.localizedCaseInsensitiveContains(text) }
     let chosen = anchors.selected
@@ -174,15 +175,15 @@ import QuireListModel
     seek(number - 1) { [weak self] outcome in
       switch outcome {
       case .success(nil): self?.note = "there is no record \(number)"
-      // The page is there; the record itself lies so many rows behind its first one.
+      // The page is loaded; the record is this many rows after its first one.
       case .success: self?.centre(number - 1)
       case .failure: self?.note = "record \(number) could not be loaded: g tries again"
       }
     }
   }
 
-  /// Goes to the page of a record. What the window shows until then is not reported: it would be loaded
-  /// again, in the place of that page.
+  /// Jumps to the page of a record. Meanwhile the window's rows are not reported: the report would
+  /// load them again in place of that page.
   private func seek(
     _ item: Int, then arrive: @escaping @MainActor (Result<Int?, any Error>) -> Void
   ) {
@@ -225,13 +226,14 @@ import QuireListModel
 
   // MARK: Scrolling
 
-  /// At the first row the list is pulled down, and let go of when it cannot be pulled further.
+  /// At the first row, moving up pulls the list down, and releases it when it cannot be pulled
+  /// further.
   private func up() {
     guard selected == 0, model.snapshot.expectedBefore == 0 else { return select(selected - 1) }
     pulled = min(pulled + 1, Self.pull)
     let viewport = Viewport(content: Double(rowCount), extent: Double(height))
     refresh.scrolled(to: -Double(pulled), in: viewport, isTracking: true)
-    // A key is no finger that could be lifted: all the way down is a release.
+    // A key cannot be lifted like a finger, so pulling all the way down counts as a release.
     if pulled == Self.pull { refresh.released() }
   }
 
@@ -243,20 +245,20 @@ import QuireListModel
     scroll(to: row)
   }
 
-  /// Chooses a row, and shows what lies around it.
+  /// Selects a row, and shows it with the rows around it.
   private func centre(_ row: Int) {
     top = max(0, row - height / 2)
     scroll(to: row)
   }
 
-  /// Chooses a row, moves the window no further than it has to, and tells the model what it shows.
+  /// Selects a row, scrolls no further than necessary, and reports the visible rows to the model.
   private func scroll(to row: Int) {
     let count = max(1, rowCount)
     selected = max(0, min(row, count - 1))
     top = max(0, min(max(top, selected - height + 1), selected, count - height))
     anchors = (record(inRow: top)?.record.id, record(inRow: selected)?.record.id)
     if model.state != .idle, seeks == 0 { model.report(visible: top..<top + height) }
-    // Far from all that was ever loaded, where a total says that there are records.
+    // The rows are far from all loaded pages, where only a total says that records exist.
     if !model.items.isEmpty, !isLoading, count > height, sought != top,
       (top..<top + height).allSatisfy({ record(inRow: $0) == nil })
     {

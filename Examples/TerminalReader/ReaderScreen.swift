@@ -1,12 +1,13 @@
 import Quire
 import QuireListModel
 
-/// What a reader looks like: lines of text.
+/// The screen of a reader, as lines of text.
 extension Reader {
-  /// The lines around the window: a title and the day of the first record above it, and what happens below.
+  /// The lines around the window: a title and the day of the first visible record above it, and the
+  /// state below.
   static var frameHeight: Int { 4 }
 
-  /// The window and its frame.
+  /// The window with its frame.
   func lines(width: Int) -> [String] {
     follow()
     let rows = (top - pulled..<top - pulled + height).map { line(ofRow: $0, width) }
@@ -64,7 +65,7 @@ extension Reader {
     return isFirst && row > top ? spread(text, record.day + " ", width) : text
   }
 
-  /// A row in which no record is held: one that is known to come, or what becomes of the list there.
+  /// A row without a record: one that is expected, or the state of that end of the list.
   private func edge(ofRow row: Int, _ width: Int) -> String {
     let snapshot = model.snapshot
     let isBefore = row < snapshot.expectedBefore
@@ -79,7 +80,7 @@ extension Reader {
     }
   }
 
-  /// What stands above the list while it is pulled down.
+  /// The text above the list while it is pulled down.
   private var header: String {
     switch refresh.shown {
     case .none: ""
@@ -105,7 +106,7 @@ extension Reader {
     return helps.first { $0.count <= width } ?? "q: quit"
   }
 
-  /// The text in lines of whole words.
+  /// The text, wrapped at word boundaries.
   private func wrapped(_ text: String, _ width: Int) -> [String] {
     text.split(separator: " ").reduce(into: [""]) { lines, word in
       let last = lines[lines.count - 1]

@@ -1,13 +1,14 @@
 import Foundation
 
-/// What the reader lists: a message, as it were.
+/// An item of the reader's list, shown like a message.
 struct Record: Codable, Identifiable, Equatable, Sendable {
   let id: Int
   let name: String
-  /// When it came, such as 2026-03-01; the demo API does not say.
+  /// The date, such as 2026-03-01; the demo API has none.
   let date: String?
 
-  /// The day by which records are sectioned: eight came on each, the first ones last.
+  /// The day by which records are sectioned. Without dates, each day has eight records, newest
+  /// first.
   var day: String {
     if let date { return date }
     let time = Date(timeIntervalSince1970: 1_772_323_200 - Double((id - 1) / 8) * 86_400)

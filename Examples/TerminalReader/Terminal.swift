@@ -2,10 +2,10 @@ import Foundation
 
 /// The terminal that this program runs in.
 enum Terminal {
-  /// Gives `body` the terminal: every key at once, unechoed, and a screen of its own. Keys, signals
-  /// and a new size go into `feed`.
+  /// Runs `body` with the terminal in raw mode, without echo, on a screen of its own. Keys, signals
+  /// and changes of size are sent to `feed`.
   ///
-  /// However `body` ends, and on Ctrl-C and SIGTERM, the terminal is afterwards what it was before.
+  /// However `body` ends, and after Ctrl-C and SIGTERM, the terminal is restored.
   static func whileOpen(
     _ feed: AsyncStream<TerminalReader.Input>.Continuation, _ body: () async -> Void
   ) async throws {
@@ -47,7 +47,7 @@ enum Terminal {
     await body()
   }
 
-  /// How large the screen is; 24 by 80 where that is unknown.
+  /// The size of the screen; 24 by 80 if it is unknown.
   static var size: (rows: Int, columns: Int) {
     var size = winsize()
     guard ioctl(STDOUT_FILENO, UInt(TIOCGWINSZ), &size) == 0, size.ws_row > 0 else {
@@ -56,7 +56,7 @@ enum Terminal {
     return (Int(size.ws_row), Int(size.ws_col))
   }
 
-  /// Draws over what was there, so that nothing flickers.
+  /// Draws over the previous screen, so that nothing flickers.
   static func draw(_ lines: [String]) {
     write("\u{1B}[H" + lines.map { $0 + "\u{1B}[K" }.joined(separator: "\r\n") + "\u{1B}[J")
   }

@@ -2,16 +2,18 @@ import Foundation
 import Quire
 import QuireListModel
 
-/// A list without an end, in a terminal: `TerminalReader [--script] [--offset] [--store FILE] [URL]`.
+/// A list of any length in a terminal: `TerminalReader [--script] [--offset] [--store FILE] [URL]`.
 ///
-/// Arrow and page keys choose a record, and pages are loaded before their rows are reached, at both ends; ten
-/// are held, however long the listing is. Pulled down at its top by three more rows the list is loaded anew;
-/// `d` deletes a record here and `u` takes it back, `/` filters while a text is typed and Escape shows all again,
-/// `g` goes to a number, Enter tries again what failed, `q` quits. With `--store` the pages are kept in a file, and shown without a server, too.
+/// Arrow and page keys select a record. Pages at both ends load before their rows are reached, and
+/// ten are kept in memory. Three more rows up from the top reload the list. `d` deletes a record
+/// here and `u` restores it, `/` filters while a text is typed and Escape shows all records again,
+/// `g` jumps to a number, Enter retries after an error, `q` quits. With `--store` the pages are
+/// kept in a file, and are shown even without a server.
 ///
-/// Pages lead on by Link headers; with `--offset` by offset, limit and a total, so that rows to come are known
-/// and any of them can be gone to in one request. With `--script` the keys are words on stdin: `wait` waits
-/// until nothing is loaded, `size:ROWSxCOLUMNS` changes the screen, `show` prints it.
+/// The listing is paged by Link headers, or with `--offset` by offset, limit and a total, so that
+/// expected rows are known and each can be reached in one request. With `--script` the keys are
+/// words on stdin: `wait` waits until nothing is being loaded, `size:ROWSxCOLUMNS` changes the
+/// screen, `show` prints it.
 @main
 struct TerminalReader {
   static func main() async throws {
@@ -49,13 +51,13 @@ struct TerminalReader {
     await reader.model.settleStore()
   }
 
-  /// What makes the list be drawn again.
+  /// The events after which the list is drawn again.
   enum Input {
     case key(Key)
     case change
   }
 
-  /// Serves the terminal until a key quits.
+  /// Handles the terminal's keys until one quits.
   @MainActor private static func show(_ reader: Reader, _ inputs: AsyncStream<Input>) async {
     draw(reader)
     for await input in inputs {
@@ -74,17 +76,17 @@ struct TerminalReader {
     Terminal.draw(reader.lines(width: size.columns))
   }
 
-  /// Serves a script.
+  /// Runs a script.
   @MainActor private static func play(_ reader: Reader, _ inputs: AsyncStream<Input>) async {
     var changes = inputs.makeAsyncIterator()
     var width = 60
     while let line = readLine() {
       for word in line.split(separator: " ").map(String.init) {
-        // What was decided by a change comes before the next key.
+        // Apply pending changes before the next key.
         await Task.yield()
         switch word {
         case "wait":
-          // What came while the view was reported is followed in turn.
+          // Reporting the view may have caused further changes.
           var followed: Int?
           while reader.isLoading || followed != reader.model.snapshot.list.loaded {
             if reader.isLoading, await changes.next() == nil { break }

@@ -18,7 +18,7 @@ package enum AddressVectors {
     "2607:f8b0::5efe:a9fe:a9fe",
   ]
 
-  /// Public ones, some of which look like others.
+  /// Public addresses, some of which look like blocked ones.
   package static let free = [
     "8.8.8.8", "1.1.1.1", "11.0.0.1", "172.32.0.1", "192.169.0.1", "100.128.0.1", "192.0.0.9",
     "198.20.0.1", "223.255.255.255", "0x08080808", "134744072", "[2606:4700::1111]",

@@ -11,7 +11,7 @@ struct FaultConnection {
   /// POLLRDHUP, which glibc shows only to GNU programs: the peer has closed its sending direction.
   private static let peerLeft: Int16 = 0x2000
 
-  /// Why a connection is over. Thrown to leave whatever it was doing.
+  /// Why a connection ended. Thrown to leave the current step.
   enum End: Error {
     case peerGone
     case closedHere
@@ -123,11 +123,16 @@ struct FaultConnection {
       throw .closedHere
     case .closeWithoutNotify: throw .closedHere
     case .reset:
-      var lingering = linger(l_onoff: 1, l_linger: 0)
-      setsockopt(
-        descriptor, SOL_SOCKET, SO_LINGER, &lingering, socklen_t(MemoryLayout<linger>.size))
+      closeWillReset()
       throw .closedHere
     }
+  }
+
+  /// Makes closing send RST in place of FIN.
+  private func closeWillReset() {
+    var lingering = linger(l_onoff: 1, l_linger: 0)
+    setsockopt(
+      descriptor, SOL_SOCKET, SO_LINGER, &lingering, socklen_t(MemoryLayout<linger>.size))
   }
 
   private func write(_ bytes: ArraySlice<UInt8>) throws(End) {
@@ -141,7 +146,7 @@ struct FaultConnection {
     }
   }
 
-  /// Counts what is sent, and sets the mark when nothing could be sent for a fifth of a second.
+  /// Counts the bytes sent, and sets the mark when nothing could be sent for a fifth of a second.
   private func write(
     _ bytes: ArraySlice<UInt8>, _ isBlocked: inout Bool, mark: String
   ) throws(End) {
@@ -169,8 +174,8 @@ struct FaultConnection {
     while true { try wait(for: Self.peerLeft) }
   }
 
-  /// Returns when an event has come, the gate is open or the time is over; whether it was an event.
-  /// Throws when the server stops, or the peer goes while nothing is expected of it.
+  /// Waits for an event, the gate or the time limit; returns whether it was an event. Throws when
+  /// the server stops, or when the peer closes although no event of it was awaited.
   @discardableResult
   private func wait(
     for events: Int16, or gate: StallGate? = nil, atMost limit: Duration? = nil

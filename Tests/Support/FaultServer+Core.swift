@@ -2,7 +2,7 @@ import Glibc
 import Synchronization
 
 extension FaultServer {
-  /// What the threads of a server share.
+  /// The state that the threads of a server share.
   final class Core: Sendable {
     let tls: TLSContext?
     let keepsRequests: Bool
@@ -22,7 +22,7 @@ extension FaultServer {
     }
 
     private let threads = Mutex(Threads())
-    /// What is done when so many requests have been received in all.
+    /// Actions by the number of received requests at which they run.
     private let actions = Mutex<[Int: @Sendable () -> Void]>([:])
 
     init(
@@ -52,7 +52,7 @@ extension FaultServer {
     /// Closes `descriptor` only at the end.
     func keep(_ descriptor: Int32) { threads.withLock { $0.kept.append(descriptor) } }
 
-    /// Enters a request into the log and counts it.
+    /// Adds a request to the log and counts it.
     func record(_ request: ReceivedRequest) -> ReceivedRequest {
       let (request, received) = log.record { [keepsRequests] events in
         var request = request
@@ -66,7 +66,7 @@ extension FaultServer {
       return request
     }
 
-    /// Has something done once `count` more requests have been received; returns its number.
+    /// Runs `action` once `count` more requests have been received; returns its number.
     func act(after count: Int, _ action: @escaping @Sendable () -> Void) -> Int {
       log.record { events in
         actions.withLock { $0[events.received + count] = action }
@@ -76,10 +76,10 @@ extension FaultServer {
 
     func forget(action number: Int) { actions.withLock { $0[number] = nil } }
 
-    /// Notes that a script has come to a mark.
+    /// Records that a script has reached a mark.
     func mark(_ name: String) { log.record { $0.marks[name, default: 0] += 1 } }
 
-    /// A gate that opens when scripts have come to a mark so many times in all.
+    /// A gate that opens when scripts have reached a mark `times` times in all.
     func gate(of name: String, times: Int) -> StallGate {
       let gate = StallGate()
       Task { [log] in
@@ -123,7 +123,7 @@ extension FaultServer {
       }
     }
 
-    /// Threads that have done their work; joined one by one, a long test keeps only the live ones.
+    /// Removes and returns the finished threads, so that a long test keeps only the live ones.
     private func takeEnded() -> [ServerThread] {
       threads.withLock { threads in
         defer { threads.ended = [] }

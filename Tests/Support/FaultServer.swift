@@ -1,7 +1,7 @@
 import Glibc
 import Synchronization
 
-/// An HTTP server on raw sockets that does what its script says, byte for byte, right or wrong.
+/// An HTTP server on raw sockets that sends exactly the bytes of its script, valid or not.
 ///
 /// ```swift
 /// let server = try FaultServer { request in
@@ -13,13 +13,14 @@ import Synchronization
 /// }
 /// defer { server.stop() }
 /// ```
-/// Each connection has a thread of its own. Nothing sleeps: what stalls waits for a gate or for the
-/// peer to go, and tests wait for events with `received(_:)`, `reached(_:)` and `disconnected(_:)`.
+/// Each connection has a thread of its own. Nothing sleeps: a stalled script waits for a gate or
+/// for the peer to close, and tests wait for events with `received(_:)`, `reached(_:)` and
+/// `disconnected(_:)`.
 package final class FaultServer: Sendable {
-  /// Chooses a script by what was asked.
+  /// Chooses a script by the request.
   package typealias Respond = @Sendable (ReceivedRequest) -> [FaultStep]
 
-  /// Chooses what happens before the first byte is read, by the connection's number.
+  /// Chooses the steps before the first byte is read, by the connection's number.
   package typealias OnAccept = @Sendable (Int) -> [FaultStep]
 
   package let port: Int
@@ -29,8 +30,8 @@ package final class FaultServer: Sendable {
   private let listening: Mutex<Listener?>
   private let acceptThread = Mutex<ServerThread?>(nil)
 
-  /// Listens on a port of `address`, which may be any of 127.0.0.0/8, and accepts at once. Port 0 is
-  /// any free one; a server that comes back has the port of the one before it.
+  /// Listens on a port of `address`, which may be any of 127.0.0.0/8, and accepts at once. Port 0
+  /// is any free port; a test that restarts a server passes the port of the one before.
   ///
   /// A server for very many requests can do without `requests`, which would grow with each of them.
   package convenience init(
@@ -54,7 +55,7 @@ package final class FaultServer: Sendable {
     listening = Mutex(listener)
   }
 
-  /// A server whose queue is full and that never accepts: connecting takes for ever.
+  /// A server whose queue is full and that never accepts, so that connecting never ends.
   package static func blackHole(address: String = "127.0.0.1") throws -> FaultServer {
     let listener = try Listener(address: address, backlog: 0)
     let core = Core(tls: nil, keepsRequests: true, onAccept: { _ in [] }, respond: { _ in [] })
@@ -68,7 +69,7 @@ package final class FaultServer: Sendable {
     return "\(scheme)://\(host):\(port)\(target)"
   }
 
-  /// Closes the listening port, so that connecting is refused. Open connections go on.
+  /// Closes the listening port, so that connecting is refused. Open connections continue.
   package func refuseConnections() {
     core.accepting.open()
     acceptThread.withLock { $0.take() }?.join()
@@ -87,22 +88,19 @@ extension FaultServer {
   /// All requests so far, in the order in which they were complete.
   package var requests: [ReceivedRequest] { core.log.events.requests }
 
-  /// How many requests there were so far, those that are not kept among them.
+  /// The number of requests so far, including those that were not kept.
   package var received: Int { core.log.events.received }
 
-  /// How many connections were accepted so far.
+  /// The number of connections accepted so far.
   package var connections: Int { core.log.events.accepted }
 
-  /// How many connections are open now.
-  package var openConnections: Int { core.log.events.open }
-
-  /// How many connections the peer has closed or reset so far.
+  /// The number of connections that the peer has closed or reset so far.
   package var disconnections: Int { core.log.events.lostPeers }
 
-  /// Why TLS handshakes failed so far.
+  /// The reasons of failed TLS handshakes so far.
   package var failedHandshakes: [String] { core.log.events.failedHandshakes }
 
-  /// How many bytes of the steps `.floodUntilBlocked` were sent so far.
+  /// The number of bytes that the steps `.floodUntilBlocked` have sent so far.
   package var bytesFlooded: Int { core.log.events.bytesFlooded }
 
   /// Returns once `count` connections have been accepted in all.
@@ -115,8 +113,8 @@ extension FaultServer {
     try await core.log.wait { $0.received >= count }
   }
 
-  /// Does something on the server's own thread once `count` more requests have been received, before the last of
-  /// them is answered, unless the work ends before that.
+  /// Runs an action on the server's own thread once `count` more requests have been received,
+  /// before the last of them is answered, unless the work ends before that.
   package func acting<Result>(
     after count: Int, _ action: @escaping @Sendable () -> Void,
     during work: () async throws -> Result
@@ -126,7 +124,7 @@ extension FaultServer {
     return try await work()
   }
 
-  /// Returns once scripts have come to the step `.mark(name)` `count` times in all.
+  /// Returns once scripts have reached the step `.mark(name)` `count` times in all.
   package func reached(_ name: String, _ count: Int = 1) async throws {
     try await core.log.wait { $0.marks[name, default: 0] >= count }
   }

@@ -8,27 +8,27 @@ package enum FaultStep: Sendable {
   case slices([UInt8], of: Int)
   /// Sends these bytes one at a time, with `pause` between them.
   case drip([UInt8], pause: Duration)
-  /// Sends these bytes `times` over, or until the peer has gone.
+  /// Sends these bytes `times` times, or until the peer has closed.
   case flood([UInt8], times: Int)
-  /// Sends these bytes `times` over, counts them in `FaultServer.bytesFlooded`, and tells
-  /// `FaultServer.reached(_:)` of `mark` when they could not be sent for a fifth of a second, or were
-  /// all sent.
+  /// Sends these bytes `times` times, counts them in `FaultServer.bytesFlooded`, and reports `mark`
+  /// to `FaultServer.reached(_:)` when they could not be sent for a fifth of a second, or were all
+  /// sent.
   case floodUntilBlocked([UInt8], times: Int, mark: String)
-  /// Tells `FaultServer.reached(_:)` that the script has come this far.
+  /// Reports to `FaultServer.reached(_:)` that the script has come to this step.
   case mark(String)
-  /// Does nothing until the gate opens; if the peer goes first, the script ends.
+  /// Waits until the gate opens; if the peer closes first, the script ends.
   case stall(until: StallGate)
-  /// Does nothing until scripts have come to the step `.mark` of this name so many times in all.
+  /// Waits until scripts have reached the step `.mark` of this name `times` times in all.
   case stallUntilReached(String, times: Int)
-  /// Does nothing until the peer has gone.
+  /// Waits until the peer has closed.
   case hold
-  /// The same, and then tells `FaultServer.reached(_:)` that it has gone.
+  /// Waits until the peer has closed, and then reports it to `FaultServer.reached(_:)`.
   case holdThenMark(String)
-  /// Ends the sending direction and waits until the peer has gone.
+  /// Ends the sending direction and waits until the peer has closed.
   case halfClose
-  /// Closes in order: close_notify over TLS, then FIN.
+  /// Closes properly: close_notify over TLS, then FIN.
   case finish
-  /// Closes with FIN alone; over TLS that leaves out close_notify.
+  /// Closes with FIN only, over TLS without close_notify.
   case closeWithoutNotify
   /// Closes with RST.
   case reset

@@ -1,6 +1,6 @@
-/// A figure that a test has counted, and the bar that it has held: `make bench` shows these lines.
+/// Prints a figure that a test has measured, and the bar for it: `make bench` shows these lines.
 ///
-/// Prefixed so that they are told from whatever else a test run prints.
+/// The prefix distinguishes these lines from other output of a test run.
 public func showFigure(_ what: String, _ measured: String, bar: String) {
   func column(_ text: String, _ width: Int) -> String {
     text + String(repeating: " ", count: max(1, width - text.count))

@@ -1,6 +1,6 @@
-/// Gives way to others until `condition` holds: for what no gate can announce.
+/// Yields to other tasks until `condition` holds, for conditions that no gate can signal.
 ///
-/// Throws `CancellationError` when the test's time limit ends it first.
+/// Throws `CancellationError` when the test's time limit cancels it.
 public func giveWay(until condition: () -> Bool) async throws {
   while !condition() {
     try Task.checkCancellation()

@@ -6,13 +6,13 @@ struct Listener: Sendable {
   let descriptor: Int32
   let port: Int
 
-  /// The free ports that this process was given so far.
+  /// The free ports that listeners of this process have had.
   ///
-  /// None is used twice: a client that asks a stopped server again must be refused, and not reach the
-  /// server of another test that was given the same port.
+  /// None is used twice: a request to a stopped server must be refused, and not reach the server of
+  /// another test.
   private static let givenPorts = Mutex<Set<Int>>([])
 
-  /// Listens on a port; 0 is a free one that no listener of this process had before.
+  /// Listens on a port; 0 is a free one that no listener of this process has had.
   init(address: String, port: Int = 0, backlog: Int32) throws {
     var listener = try Listener(boundTo: address, port: port, backlog: backlog)
     while !Self.givenPorts.withLock({ $0.insert(listener.port).inserted }), port == 0 {

@@ -1,20 +1,20 @@
 import Glibc
 
-/// A real nginx on loopback that offers HTTP/2 over TLS, for what no script can stand in for.
+/// A real nginx on loopback that offers HTTP/2 over TLS, for tests that no script can replace.
 ///
-/// Every answer names its protocol in `X-Protocol` and its connection in `X-Connection`. Under
-/// `/slow/` the same files come at 20 KB a second.
+/// Every answer names its protocol in `X-Protocol` and its connection in `X-Connection`. Files
+/// below `/slow/` are sent at 20 KB a second.
 package final class NginxServer: Sendable {
   package let port: Int
   private let directory: String
 
-  /// Where nginx is, or nil if it is not installed.
+  /// The path of nginx, or nil if it is not installed.
   package static let program: String? = [
     "/usr/sbin/nginx", "/usr/local/sbin/nginx", "/usr/bin/nginx",
   ]
   .first { (path: String) in access(path, X_OK) == 0 }
 
-  /// Serves these files, by name, once the initialiser has returned.
+  /// Starts nginx, which serves these files by their names once the initialiser has returned.
   ///
   /// - Parameters:
   ///   - requestsPerConnection: How many requests until nginx says GOAWAY.
@@ -35,7 +35,7 @@ package final class NginxServer: Sendable {
     for (name, bytes) in files { try Self.write(bytes, to: "\(directory)/\(name)") }
     let configuration = Self.configuration(directory, port, requestsPerConnection, streams)
     try Self.write(Array(configuration.utf8), to: "\(directory)/nginx.conf")
-    // nginx returns from here as a daemon, its port open.
+    // This returns when nginx runs as a daemon with an open port.
     let status = try Self.run([program, "-p", directory, "-c", "nginx.conf", "-e", "error.log"])
     guard status == 0 else { throw POSIXError("nginx ended with status \(status)") }
   }
@@ -73,9 +73,9 @@ package final class NginxServer: Sendable {
       """
   }
 
-  /// Runs a program that shares nothing with this one: a daemon that kept the output open would keep
-  /// whoever reads the tests' output waiting, and one that kept the signals blocked that pool
-  /// threads block could not be ended.
+  /// Runs a program without this process's output and signal mask. A daemon that kept the output
+  /// open would block the readers of the tests' output, and one that inherited blocked signals
+  /// could not be ended.
   private static func run(_ arguments: [String]) throws -> Int32 {
     var words = arguments.map { strdup($0) } + [nil]
     defer { for word in words { free(word) } }
@@ -110,7 +110,7 @@ package final class NginxServer: Sendable {
     guard fwrite(bytes, 1, bytes.count, file) == bytes.count else { throw POSIXError("fwrite") }
   }
 
-  /// The digits at the beginning of a file.
+  /// The number at the beginning of a file.
   private static func read(_ path: String) -> String? {
     guard let file = fopen(path, "r") else { return nil }
     defer { fclose(file) }

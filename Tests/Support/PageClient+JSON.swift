@@ -9,7 +9,7 @@ public import QuirePagination
   public import Foundation
 #endif
 
-/// Listings of JSON, for tests of the modules below the face.
+/// Listings of JSON, for tests of the modules below Quire.
 extension PageClient {
   /// A cursor over pages of JSON.
   @_disfavoredOverload
@@ -23,7 +23,7 @@ extension PageClient {
       decoder: JSONPageDecoder<Item>(decoder: decoder), delivery: delivery)
   }
 
-  /// A cursor over pages of JSON, whose next page a closure decides.
+  /// A cursor over pages of JSON with a closure that returns the next page.
   @_disfavoredOverload
   public func cursor<Item: Decodable & Sendable>(
     of item: Item.Type = Item.self, at url: String, items: Pagination.Items,

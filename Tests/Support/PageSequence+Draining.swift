@@ -31,7 +31,7 @@ package func pageError(
 }
 
 extension WalkReport.End {
-  /// The case and what tells it apart, for comparisons.
+  /// The case with its distinguishing value, for comparisons.
   package var name: String {
     switch self {
     case .running: "running"

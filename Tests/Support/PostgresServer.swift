@@ -1,9 +1,9 @@
 import Foundation
 
-/// A PostgreSQL cluster of its own, in a temporary folder on a free port of loopback, that ends with
-/// this process, however that ends.
+/// A PostgreSQL cluster in a temporary folder, on a free port of loopback. It ends with this
+/// process, however that ends.
 package final class PostgresServer: Sendable {
-  /// Where the server's programs are, or nil where none is installed.
+  /// The folder of the server's programs, or nil if it is not installed.
   package static let programs: String? = {
     let root = "/usr/lib/postgresql"
     let versions = (try? FileManager.default.contentsOfDirectory(atPath: root)) ?? []
@@ -11,16 +11,16 @@ package final class PostgresServer: Sendable {
       .first { FileManager.default.isExecutableFile(atPath: "\($0)/postgres") }
   }()
 
-  /// The one that tests share, each in a schema of its own.
+  /// The server that tests share, each in a schema of its own.
   package static let shared = Result { try PostgresServer() }
 
   package let port: Int
   private let folder: String
-  /// Ends the server when it is closed, which the end of this process does.
+  /// The server ends when this pipe closes, which the end of this process does.
   private let leash: Pipe
   private let keeper: Process
 
-  /// A new cluster, which takes connections when this returns.
+  /// Starts a new cluster, which accepts connections when this returns.
   package init() throws {
     guard let programs = Self.programs else { throw POSIXError("postgres") }
     let free = try Listener(address: "127.0.0.1", backlog: 1)
@@ -30,7 +30,7 @@ package final class PostgresServer: Sendable {
     leash = Pipe()
     keeper = Process()
     keeper.executableURL = URL(filePath: "/bin/sh")
-    // PostgreSQL refuses to be root.
+    // PostgreSQL refuses to run as root.
     let user = getuid() == 0 ? "setpriv --reuid=postgres --regid=postgres --clear-groups" : ""
     keeper.arguments = [
       "-c",
@@ -52,7 +52,7 @@ package final class PostgresServer: Sendable {
     try waitUntilReady()
   }
 
-  /// What libpq connects to; in a schema of its own where one is named, which is made by then.
+  /// The URL for libpq; with `schema`, it uses that schema, which is created first.
   package func url(schema: String? = nil) -> String {
     let base = "postgres://quire@127.0.0.1:\(port)/postgres"
     guard let schema else { return base }
@@ -60,8 +60,8 @@ package final class PostgresServer: Sendable {
     return "\(base)?options=-csearch_path%3D\(schema)"
   }
 
-  /// Ends the server in the middle of what it does, as a crash would; it starts again by itself, and takes
-  /// connections when this returns.
+  /// Ends the server at once, like a crash. It restarts by itself, and accepts connections when this
+  /// returns.
   package func crash() throws {
     let file = "\(folder)/data/postmaster.pid"
     let line = try String(contentsOfFile: file, encoding: .utf8).prefix { $0 != "\n" }
@@ -86,7 +86,7 @@ package final class PostgresServer: Sendable {
     throw POSIXError("postgres does not start")
   }
 
-  /// Runs a program of the server's to its end; returns its status.
+  /// Runs one of the server's programs to its end; returns its status.
   @discardableResult
   package func run(_ words: [String]) -> Int32 {
     let process = Process()

@@ -1,24 +1,25 @@
 import Glibc
 
-/// What this process holds of the system's goods at one moment, as Linux counts it.
+/// The system resources that this process holds at one moment, as Linux counts them.
 ///
-/// Tests that compare two ledgers run in a process of their own: other tests open things too.
+/// Tests that compare two ledgers run in a process of their own, because other tests open resources
+/// too.
 package struct ProcessLedger: Sendable {
-  /// Open descriptors and what they lead to, such as `socket:[4711]`.
+  /// Open descriptors and their targets, such as `socket:[4711]`.
   package let descriptors: [Int32: String]
   /// Threads, the main one included, without libdispatch's pool: that grows and shrinks by itself.
   package let threads: Int
   /// Memory in use that is not swapped out.
   package let residentBytes: Int
 
-  /// Takes stock.
+  /// The resources held now.
   package static func now() -> ProcessLedger {
     ProcessLedger(
       descriptors: openDescriptors(), threads: threadNames().count { !$0.contains("-qos") },
       residentBytes: residentPages() * sysconf(Int32(_SC_PAGESIZE)))
   }
 
-  /// How many descriptors are sockets.
+  /// The number of descriptors that are sockets.
   package var sockets: Int { descriptors.values.count { $0.hasPrefix("socket:") } }
 
   private static func openDescriptors() -> [Int32: String] {
@@ -34,7 +35,7 @@ package struct ProcessLedger: Sendable {
     return result
   }
 
-  /// The pool's threads are called after their queue, as in `root.default-qos`.
+  /// The pool's threads are named after their queue, as in `root.default-qos`.
   private static func threadNames() -> [String] {
     entries(of: "/proc/self/task").compactMap { thread in
       // A thread that ended meanwhile has no name any more.

@@ -1,10 +1,10 @@
 import Glibc
 
-/// A TCP client that sends any bytes and sees exactly what comes back. Its calls block.
+/// A TCP client that sends any bytes and returns exactly the bytes received. Its calls block.
 package final class RawClient: Sendable {
   private let descriptor: Int32
 
-  /// How a connection ended, as seen from here.
+  /// How a connection ended, as seen by the client.
   package enum End: Sendable, Hashable {
     case finished
     case reset
@@ -24,7 +24,7 @@ package final class RawClient: Sendable {
     guard count == bytes.count else { throw POSIXError("send") }
   }
 
-  /// Reads at least one byte, or as many as one packet brought; nil at the end.
+  /// Reads at least one byte and at most one packet; nil at the end.
   package func receive() throws -> [UInt8]? {
     var buffer = [UInt8](repeating: 0, count: 64 << 10)
     let count = recv(descriptor, &buffer, buffer.count, 0)

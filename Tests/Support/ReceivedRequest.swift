@@ -1,12 +1,12 @@
-/// A request as it arrived, byte for byte: the ground truth of what a client sent.
+/// A request, byte for byte as it arrived.
 package struct ReceivedRequest: Sendable {
   /// The bytes up to and including the empty line.
   package let head: [UInt8]
   /// The bytes that Content-Length announced.
   package let body: [UInt8]
-  /// The connection it came on, counted from 1 in the order of acceptance.
+  /// The number of its connection, counted from 1 in the order of acceptance.
   package let connection: Int
-  /// Which request for its path this is, counted from 1 over all connections.
+  /// The number of this request for its path, counted from 1 over all connections.
   package internal(set) var ordinal = 0
 
   package let method: String
@@ -27,7 +27,7 @@ package struct ReceivedRequest: Sendable {
 }
 
 extension ReceivedRequest {
-  /// Takes a head apart; nothing is validated, because a fault server has to see what was sent.
+  /// Parses a head without validating it, because a test has to see what was sent.
   init(head: [UInt8], body: [UInt8], connection: Int) {
     let lines = Self.lines(of: head)
     let words = (lines.first ?? "").split(separator: " ", omittingEmptySubsequences: false)

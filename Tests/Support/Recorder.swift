@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Values in the order in which they were noted.
+/// Collects values in the order in which they are added.
 package final class Recorder<Value: Sendable>: Sendable {
   private let state = Mutex<[Value]>([])
 

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What happened on a server so far, and who waits for more to happen.
+/// The events of a server so far, and the tasks that wait for more.
 final class ServerLog: Sendable {
   struct Events: Sendable {
     var requests: [ReceivedRequest] = []
@@ -9,9 +9,9 @@ final class ServerLog: Sendable {
     var accepted = 0
     /// Connections that the peer closed or reset.
     var lostPeers = 0
-    /// Connections that the script closed, or the end of the server.
+    /// Connections that the script or the end of the server closed.
     var closedHere = 0
-    /// TLS handshakes that came to nothing, with OpenSSL's reason.
+    /// Failed TLS handshakes, with OpenSSL's reason.
     var failedHandshakes: [String] = []
     var marks: [String: Int] = [:]
     /// Bytes of the steps `.floodUntilBlocked` that were sent.
@@ -35,7 +35,7 @@ final class ServerLog: Sendable {
 
   var events: Events { state.withLock { $0.events } }
 
-  /// Changes the log, then wakes everyone whose wait is over.
+  /// Changes the log, then resumes the tasks whose wait is over.
   @discardableResult
   func record<Result: Sendable>(_ change: (inout Events) -> sending Result) -> Result {
     let (result, woken) = state.withLock { state in

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A thread of a test server. Whoever starts it has to join it.
+/// A thread of a test server. Its owner has to join it.
 struct ServerThread: @unchecked Sendable {
   // SAFETY: a thread's identifier may be used from any thread.
   private let identifier: pthread_t
@@ -28,8 +28,8 @@ struct ServerThread: @unchecked Sendable {
   /// Waits for the thread to end.
   func join() { pthread_join(identifier, nil) }
 
-  /// OpenSSL writes with `write`, which would raise SIGPIPE; only here, so that a client under test
-  /// still has to look after itself.
+  /// OpenSSL writes with `write`, which would raise SIGPIPE. The signal is blocked only in this
+  /// thread, so that a client under test still has to handle it.
   private static func blockPipeSignal() {
     var signals = sigset_t()
     sigemptyset(&signals)

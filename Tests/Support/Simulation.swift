@@ -5,10 +5,10 @@ import Synchronization
 
 /// Runs asynchronous code on one thread, in an order that a seed decides.
 ///
-/// The runtime hands every job that becomes ready on the simulation's thread to a queue, from which
-/// they are drawn at random; jobs of all other threads go where they always go. So the real actors,
-/// tasks and continuations run, and a run can be repeated. One test simulates at a time: such tests run
-/// on `SimulationActor`.
+/// Every job that becomes ready on the simulation's thread goes into a queue, from which jobs are
+/// drawn at random; jobs of other threads run as usual. So the real actors, tasks and continuations
+/// run, and a run can be repeated. One test simulates at a time: such tests run on
+/// `SimulationActor`.
 package enum Simulation {
   private typealias Original = @convention(thin) (UnownedJob) -> Void
   private typealias Hook = @convention(thin) (UnownedJob, Original) -> Void
@@ -24,7 +24,7 @@ package enum Simulation {
 
   private static let executor = Executor()
 
-  /// Whether the runtime lets itself be hooked into.
+  /// Whether the runtime allows the hook.
   package static let isInstalled: Bool = {
     guard let symbol = dlsym(nil, "swift_task_enqueueGlobal_hook") else { return false }
     symbol.assumingMemoryBound(to: Optional<Hook>.self).pointee = { job, original in
@@ -37,8 +37,8 @@ package enum Simulation {
     return true
   }()
 
-  /// Runs `body` and everything it starts until nothing is ready any more. Returns how many jobs
-  /// ran. Nothing inside may wait for anything outside.
+  /// Runs `body` and everything it starts until no job is ready any more. Returns the number of
+  /// jobs. Nothing inside may wait for an event from outside.
   package static func run(seed: UInt64, _ body: @escaping @Sendable () async -> Void) -> Int {
     precondition(isInstalled)
     thread.store(UInt(pthread_self()), ordering: .releasing)
@@ -55,8 +55,8 @@ package enum Simulation {
     return jobs
   }
 
-  /// What is wrong with the first of so many runs that fails, of random seeds, behind its seed; nil where
-  /// nothing is.
+  /// Simulates `runs` times with random seeds, and describes the first failure after its seed; nil
+  /// if all succeed.
   @SimulationActor package static func firstFlaw(
     in runs: UInt64, _ simulate: (_ seed: UInt64) -> String?
   ) -> String? {
@@ -69,7 +69,7 @@ package enum Simulation {
   }
 }
 
-/// Lets one test simulate at a time, without blocking a thread for the others.
+/// Runs one simulating test at a time, without blocking a thread for the others.
 @globalActor package actor SimulationActor {
   package static let shared = SimulationActor()
 }

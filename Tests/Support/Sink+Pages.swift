@@ -4,7 +4,7 @@ import QuireJSON
 import QuirePagination
 
 extension Sink {
-  /// Commits pages of lines in one session each; the last one completes the run.
+  /// Commits pages of lines, each in a session of its own; the last one completes the run.
   package func write(
     _ pages: [[String]], restarts: Bool = false, completes: Bool = true
   ) async throws {
@@ -30,7 +30,7 @@ extension Sink {
   }
 }
 
-/// A table of a database as a sink that says what it is called.
+/// A table of a database as a sink that knows the table's name.
 package struct TableSink<Base: Sink>: Sink {
   package let base: Base
   package let table: String

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A door that holds a script until somebody opens it; then it stays open.
+/// A gate that stops a script until it is opened; then it stays open.
 package final class StallGate: Sendable {
   /// The reading end of a pipe, readable once the gate is open, so that a server thread can wait
   /// for the gate, its peer and the server's end in one `poll`.
@@ -15,7 +15,7 @@ package final class StallGate: Sendable {
     writingEnd = ends[1]
   }
 
-  /// Lets everything pass that waits or will wait here.
+  /// Opens the gate for present and later waiters.
   package func open() {
     var byte: UInt8 = 1
     write(writingEnd, &byte, 1)

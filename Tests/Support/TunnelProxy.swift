@@ -1,8 +1,8 @@
 import Glibc
 import Synchronization
 
-/// A proxy that tunnels: by HTTP's CONNECT, or by SOCKS 5. Wherever a client wants to go, it is led to one
-/// port of this machine, and what it asked for is remembered.
+/// A tunnelling proxy, by HTTP's CONNECT or by SOCKS 5. It connects every client to one port of
+/// this machine, and records the destination that the client asked for.
 package final class TunnelProxy: Sendable {
   package enum Kind: Sendable {
     case connect
@@ -14,7 +14,7 @@ package final class TunnelProxy: Sendable {
   private let core: Core
   private let acceptThread: Mutex<ServerThread?>
 
-  /// What its threads share.
+  /// The state that its threads share.
   fileprivate final class Core: Sendable {
     let kind: Kind
     let target: Int
@@ -65,7 +65,7 @@ extension TunnelProxy.Core {
     }
   }
 
-  /// Some bytes; nil at the end.
+  /// Reads some bytes; nil at the end.
   private func read(_ descriptor: Int32) -> [UInt8]? {
     while waits(for: [descriptor]) != nil {
       if let bytes = take(descriptor) { return bytes.isEmpty ? nil : bytes }
@@ -73,7 +73,7 @@ extension TunnelProxy.Core {
     return nil
   }
 
-  /// What is there: nothing at the end, nil where it was a false alarm.
+  /// Reads the available bytes: empty at the end, nil if there are none yet.
   private func take(_ descriptor: Int32) -> [UInt8]? {
     var buffer = [UInt8](repeating: 0, count: 16 << 10)
     let count = recv(descriptor, &buffer, buffer.count, 0)
@@ -112,7 +112,7 @@ extension TunnelProxy.Core {
     }
   }
 
-  /// Answers a CONNECT; returns what came behind its head.
+  /// Answers a CONNECT; returns the bytes after its head.
   private func connect(_ client: Int32) -> [UInt8]? {
     var head: [UInt8] = []
     while true {
@@ -152,7 +152,7 @@ extension TunnelProxy.Core {
       bytes.removeFirst(password.upperBound)
       guard write([1, 0], to: client) else { return nil }
     }
-    // An address as a name; others are noted by their kind.
+    // Destinations by name are read; of others only the kind is recorded.
     guard need(5) else { return nil }
     guard bytes[3] == 3 else {
       asked.withLock { $0.append("\(who)kind \(bytes[3])") }

@@ -1,18 +1,18 @@
 import Glibc
 
-/// Bytes to and from a peer that never block; a connection waits between attempts.
+/// Reads from and writes to a peer without blocking; a connection waits between attempts.
 protocol Wire {
   /// Reads into `buffer`.
   func read(into buffer: UnsafeMutableRawBufferPointer) -> WireAttempt
   /// Writes as much of `bytes` as fits.
   func write(_ bytes: UnsafeRawBufferPointer) -> WireAttempt
-  /// Tells the peer in the protocol's own words that no more will be sent, where it has such words.
+  /// Tells the peer that no more will be sent, if the protocol has a message for that.
   func sayGoodbye()
 }
 
-/// How one attempt to move bytes went.
+/// The result of one attempt to read or write.
 enum WireAttempt {
-  /// So many bytes were moved, at least one.
+  /// The number of bytes moved, at least one.
   case moved(Int)
   /// Try again when `poll` reports these events.
   case blocked(Int16)

@@ -1,35 +1,35 @@
-/// How a `FaultServer` speaks TLS.
+/// The TLS settings of a `FaultServer`.
 package struct FaultTLS: Sendable {
-  /// What is right or wrong with the server's certificate.
+  /// The kinds of certificates, valid and invalid.
   package enum Certificate: Sendable, CaseIterable {
     /// Issued by `TestAuthority` for localhost and 127.0.0.1 to 127.0.0.9.
     case valid
-    /// The same, but its time is over.
+    /// The same, but expired.
     case expired
-    /// In order, but issued for another host.
+    /// Valid, but issued for another host.
     case wrongHost
-    /// For the right host, but issued by itself.
+    /// For the right host, but self-signed.
     case selfSigned
   }
 
-  /// In what a server may be behind the times, or beyond measure.
+  /// Outdated or excessive settings of a server.
   package enum Weakness: Sendable, CaseIterable {
     /// TLS 1.0 and nothing newer.
     case version10
     /// TLS 1.1 at most.
     case version11
-    /// TLS 1.2, and ciphers only that encrypt nothing.
+    /// TLS 1.2, with only those ciphers that do not encrypt.
     case cipher
     /// More than 100 KB of certificates.
     case hugeChain
   }
 
   package var certificate: Certificate
-  /// Nil for a server that is up to date.
+  /// Nil for a server with current settings.
   package var weakness: Weakness?
   /// The protocols offered by ALPN, the preferred one first; empty to ignore the extension.
   package var protocols: [String]
-  /// Whether it refuses whoever shows no certificate of `TestAuthority`.
+  /// Whether it refuses clients without a certificate of `TestAuthority`.
   package var wantsClient: Bool
 
   package init(

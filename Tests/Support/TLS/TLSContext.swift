@@ -20,7 +20,7 @@ final class TLSContext: @unchecked Sendable {
     _ = quire_set_minimum_version(context, TLS1_2_VERSION)
     try settings.weakness.map { try Self.weaken(context, $0, identity) }
     quire_allow_partial_writes(context)
-    // Tickets would travel after the handshake and blur what a script has sent.
+    // Tickets would be sent after the handshake, between the bytes of a script.
     SSL_CTX_set_num_tickets(context, 0)
     if settings.wantsClient {
       SSL_CTX_load_verify_locations(context, TestAuthority.shared.certificateFile, nil)
@@ -48,7 +48,7 @@ final class TLSContext: @unchecked Sendable {
     func limit(_ version: Int32, _ ciphers: String) throws {
       guard quire_set_minimum_version(context, min(version, TLS1_1_VERSION)) == 1,
         quire_set_maximum_version(context, version) == 1,
-        // OpenSSL itself would refuse them, were it not for the level.
+        // OpenSSL refuses these ciphers at its default security level.
         SSL_CTX_set_cipher_list(context, "\(ciphers):@SECLEVEL=0") == 1
       else { throw OpenSSLError("SSL_CTX_set_cipher_list") }
     }

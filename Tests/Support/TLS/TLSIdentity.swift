@@ -1,7 +1,7 @@
 import COpenSSL
 import Glibc
 
-/// What a certificate is to say.
+/// The contents of a certificate to issue.
 struct CertificateRequest {
   var name: String
   /// Numeric identifiers and values in OpenSSL's configuration syntax.
@@ -16,7 +16,8 @@ final class TLSIdentity: @unchecked Sendable {
   let key: OpaquePointer
   let certificate: OpaquePointer
 
-  /// Makes a P-256 key and has it certified by `issuer`, or by itself if there is none.
+  /// Creates a P-256 key and a certificate for it, issued by `issuer`, or self-signed if that is
+  /// nil.
   init(_ request: CertificateRequest, issuer: TLSIdentity?) throws {
     guard let key = quire_generate_p256_key() else { throw OpenSSLError("EVP_EC_gen") }
     guard let certificate = X509_new() else { throw OpenSSLError("X509_new") }
@@ -41,8 +42,8 @@ final class TLSIdentity: @unchecked Sendable {
     try Self.writeTemporary { PEM_write_X509($0, certificate) }
   }
 
-  /// Writes the key as PEM into a new temporary file and returns its path; encrypted by a password, where
-  /// there is one.
+  /// Writes the key as PEM into a new temporary file and returns its path; the key is encrypted if
+  /// there is a password.
   func writeKey(password: String? = nil) throws -> String {
     var password = password.map { Array($0.utf8) }
     let length = Int32(password?.count ?? 0)

@@ -18,7 +18,7 @@ final class TLSWire: Wire {
     attempt { SSL_do_handshake(session) }
   }
 
-  /// What OpenSSL has to say about the last failure.
+  /// OpenSSL's message about the last failure.
   static func lastFailure() -> String {
     var text = [CChar](repeating: 0, count: 256)
     ERR_error_string_n(ERR_get_error(), &text, text.count)

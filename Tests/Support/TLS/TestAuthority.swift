@@ -1,7 +1,7 @@
 import COpenSSL
 import Glibc
 
-/// A certificate authority that lives as long as the test process. Nobody else trusts it.
+/// A certificate authority that exists only as long as the test process.
 package final class TestAuthority: Sendable {
   package static let shared: TestAuthority = {
     do {
@@ -11,7 +11,7 @@ package final class TestAuthority: Sendable {
     }
   }()
 
-  /// A file with the authority's certificate as PEM, for clients to trust. Removed at exit.
+  /// A file with the authority's certificate as PEM, for clients to trust. It is removed at exit.
   package let certificateFile: String
 
   private let authority: TLSIdentity
@@ -37,7 +37,7 @@ package final class TestAuthority: Sendable {
     package func remove() { for file in [certificate, key] { unlink(file) } }
   }
 
-  /// A certificate for a client, and its key, encrypted where there is a password.
+  /// Creates a certificate for a client, and its key, encrypted if there is a password.
   package func clientFiles(password: String? = nil) throws -> ClientFiles {
     let identity = try TLSIdentity(
       CertificateRequest(

@@ -6,11 +6,12 @@ import QuireFeedsSQLite
 import QuireServing
 import ServiceLifecycle
 
-/// Polls feeds, merges them, and serves them: as a page to read, as JSON with sealed cursors, and as Atom.
+/// Polls feeds, merges them, and serves the result: as a web page, as JSON with sealed cursors, and
+/// as Atom.
 ///
-/// `FeedServer [PORT [FILE]]`: the page is at http://127.0.0.1:PORT/, 8080 unless given, and the entries are
-/// in FILE, `feeds.sqlite` unless given. The fifty feeds of an origin of its own, at the next port, are
-/// subscribed to.
+/// `FeedServer [PORT [FILE]]`: the page is at http://127.0.0.1:PORT/, by default 8080, and the
+/// entries are stored in FILE, by default `feeds.sqlite`. The example subscribes to fifty feeds,
+/// which it serves itself at the next port.
 @main
 struct FeedServer {
   static func main() async throws {
@@ -38,7 +39,8 @@ struct FeedServer {
     server.addServices(
       feeds,
       PollingService(aggregator: aggregator) {
-        // With each start: the one before may have been killed half-way, and what is there stays.
+        // At each start, because the one before may have been killed half-way; existing
+        // subscriptions stay.
         let list = try OPML(Array(origin.list(port: originPort).utf8))
         _ = try await aggregator.add(list)
       })
@@ -47,10 +49,10 @@ struct FeedServer {
 
   private static func makeAggregator(_ store: SQLiteFeedStore, _ metrics: Metrics) -> Aggregator {
     var configuration = PageClient.Configuration.feed
-    // An operator names a page that tells publishers who asks, and why.
+    // A page that tells publishers who polls their feeds, and why.
     configuration.headers[.userAgent] = "QuireFeedServer/1 (+https://example.org/feeds)"
     let settings = AggregatorSettings(
-      // The origin of the example is one host with fifty feeds: a real one would want longer gaps.
+      // The example's origin is one host with fifty feeds: a real one would want longer gaps.
       limits: PollingLimits(concurrentPerHost: 8, hostGap: .milliseconds(20)),
       options: FeedOptions(html: .sanitized), pagesAtFirst: 10)
     return Aggregator(
@@ -58,8 +60,8 @@ struct FeedServer {
     ) { metrics.note($0) }
   }
 
-  /// The key of the environment, in hexadecimal digits, so that cursors outlive the process; else one that
-  /// does not.
+  /// The key from the environment, in hexadecimal digits, so that cursors outlive the process;
+  /// otherwise a random key.
   private static func keys() throws -> PageToken.Keys {
     guard let text = ProcessInfo.processInfo.environment["FEED_SERVER_SECRET"] else {
       return PageToken.Keys(try .random())

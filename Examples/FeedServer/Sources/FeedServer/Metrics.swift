@@ -2,7 +2,7 @@ import Quire
 import QuireFeeds
 import Synchronization
 
-/// What the aggregator did, in the text format of Prometheus. Its labels are a fixed set.
+/// Counts of the aggregator's work, in the text format of Prometheus. The set of labels is fixed.
 final class Metrics: Sendable {
   private struct Counts {
     var polls: [String: Int] = ["changed": 0, "unchanged": 0, "failed": 0]

@@ -12,7 +12,7 @@ struct Origin: Sendable {
     .rss, .atom, .json, .rdf, .rss, .atom, .paged, .json, .broken, .hostile,
   ]
 
-  /// How a feed is written.
+  /// The form in which a feed is written.
   private enum Habit {
     case rss, atom, json, rdf, paged, broken, hostile
   }
@@ -49,7 +49,7 @@ struct Origin: Sendable {
     "\(topics[number % 10]) \(["Notes", "Weekly", "Journal", "Digest", "Log"][number / 10])"
   }
 
-  /// What an entry says; the newest was published on 20 November 2026.
+  /// The text of an entry; the newest was published on 20 November 2026.
   private struct Item {
     var id: String
     var title: String
@@ -156,7 +156,8 @@ struct Origin: Sendable {
     return String(decoding: data ?? Data(), as: UTF8.self)
   }
 
-  /// Text in front, a bare ampersand, an undeclared entity, dates of other habits.
+  /// Broken in common ways: text before the document, a bare ampersand, an undeclared entity,
+  /// unusual dates.
   private static func broken(_ number: Int, _ items: [Item]) -> String {
     let entries = items.map { item in
       "<item><title>\(item.title) & more&nbsp;of it</title><link>\(item.link)</link><guid>\(item.id)"
@@ -168,7 +169,7 @@ struct Origin: Sendable {
       + entries + "</channel></rss>\n<!-- made by hand -->"
   }
 
-  /// Scripts, and in one an entity that would expand for ever.
+  /// Hostile: scripts, and in one feed an entity that would expand without end.
   private static func hostile(_ number: Int, _ items: [Item]) -> String {
     if number % 20 == 9 {
       let entities = (1...12).map { level in

@@ -1,7 +1,7 @@
 import Foundation
 import QuireFeeds
 
-/// An entry as pages and the interface show it: words only, no markup of the feed.
+/// An entry as the pages and the JSON interface show it: plain text, without the feed's markup.
 struct ShownEntry: Encodable {
   let number: Int64
   let title: String
@@ -11,7 +11,7 @@ struct ShownEntry: Encodable {
   let date: String
   let text: String
   let isRead: Bool
-  /// The date for people.
+  /// The date in readable form.
   let day: String
 
   private enum CodingKeys: CodingKey {
@@ -24,7 +24,7 @@ struct ShownEntry: Encodable {
     self.title = title.isEmpty ? "Untitled" : String(title.prefix(200))
     self.source = source ?? stored.subscription
     sourceID = stored.subscription
-    // Only addresses of the web become links.
+    // Only http and https addresses become links.
     let address = stored.entry.url ?? stored.entry.externalURL
     url = address.flatMap { $0.hasPrefix("http://") || $0.hasPrefix("https://") ? $0 : nil }
     let time = Date(timeIntervalSince1970: stored.date)
@@ -38,7 +38,7 @@ struct ShownEntry: Encodable {
 }
 
 extension String {
-  /// The text inside of HTML or XML, or of an attribute.
+  /// The text, escaped for HTML or XML, also inside an attribute.
   var escaped: String {
     var result = ""
     for scalar in unicodeScalars {
@@ -55,7 +55,7 @@ extension String {
     return result
   }
 
-  /// The text as the value of a query's parameter.
+  /// The text, escaped as the value of a query parameter.
   var queryValue: String {
     addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
   }
@@ -64,7 +64,7 @@ extension String {
 /// The frame around every page.
 struct Frame {
   var title: String
-  /// The address of the page in the bar.
+  /// The path of the page, which is marked in the navigation bar.
   var place: String
   var body: String
 
@@ -133,7 +133,7 @@ struct ReaderPage {
     ).text
   }
 
-  /// Why there are no entries, and what to do.
+  /// Says why there are no entries, and what to do.
   private var nothing: String {
     if selection.text != nil || selection.isUnread || selection.subscription != nil {
       return "No entries match. <a href=\"/\">Show all entries</a>"
@@ -144,7 +144,7 @@ struct ReaderPage {
     return "The feeds are being read. <a href=\"/\">Look again</a>"
   }
 
-  /// What is searched and shown.
+  /// The form for search and filters.
   private var filter: String {
     let options = ordered.map { feed in
       let selected = selection.subscription == feed.id ? " selected" : ""
@@ -161,7 +161,7 @@ struct ReaderPage {
       """
   }
 
-  /// The feeds by their folders.
+  /// The feeds, grouped by folder.
   private var sources: String {
     let all = subscriptions.reduce(0) { $0 + $1.health.entries }
     var groups: [(folder: String, links: String)] = []
@@ -214,11 +214,11 @@ struct ReaderPage {
 }
 
 extension [FeedSubscription] {
-  /// What to call each feed, by its identifier.
+  /// The title of each feed, by its identifier.
   var names: [String: String] { Dictionary(uniqueKeysWithValues: map { ($0.id, $0.name) }) }
 }
 
-/// The feeds, and how each of them does.
+/// The feeds and their health.
 struct HealthPage {
   var subscriptions: [FeedSubscription]
 
@@ -229,7 +229,7 @@ struct HealthPage {
       "Entries": subscriptions.reduce(0) { $0 + $1.health.entries },
       "Polls": subscriptions.reduce(0) { $0 + $1.health.polls },
     ]
-    // What needs a look comes first.
+    // Feeds with problems come first.
     let rows = subscriptions.sorted {
       ($0.health.lastError == nil ? 1 : 0, $0.name) < ($1.health.lastError == nil ? 1 : 0, $1.name)
     }.map(row).joined()

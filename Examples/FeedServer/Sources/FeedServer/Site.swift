@@ -45,11 +45,12 @@ struct Site: Sendable {
 
   // MARK: Entries
 
-  /// What a request asks for, and the page of it.
+  /// The selection that a request asks for, and its page.
   private func found(
     _ request: Request
   ) async throws -> (asked: PagedRequest, selection: EntrySelection, page: Page<StoredEntry>) {
-    // Cursors are bound to path and parameters: the page and the interface ask for the same ones.
+    // Cursors are bound to path and parameters: the web page and the JSON interface use the same
+    // ones.
     let parameters = request.uri.queryParameters
     let query = ["source", "q", "unread", "cursor", "per_page"].compactMap { name in
       parameters[Substring(name)].flatMap { value in
@@ -70,7 +71,7 @@ struct Site: Sendable {
   private func page(_ request: Request) async throws -> Response {
     try await refusing {
       let (asked, selection, page) = try await found(request)
-      // The page's own links are made of the same sealed cursors as the interface's.
+      // The web page's links have the same sealed cursors as the JSON interface.
       let answer = try listing.answer(page, to: asked) { _ in Array("0".utf8) }
       let body = try JSONDecoder().decode(Continuation.self, from: Data(answer.body))
       let reader = ReaderPage(
@@ -109,7 +110,7 @@ struct Site: Sendable {
     }
   }
 
-  /// Marks an entry: `read=0` in the body takes the mark back.
+  /// Marks an entry as read, or as unread with `read=0` in the body.
   private func mark(_ request: Request, _ number: String?) async throws -> Response {
     guard let number = number.flatMap({ Int64($0) }) else { throw HTTPError(.notFound) }
     let form = try await form(request)
@@ -119,7 +120,7 @@ struct Site: Sendable {
 
   // MARK: Feeds
 
-  /// Subscribes to one address (`url`), or to all of a list (`opml`).
+  /// Subscribes to one address (`url`), or to all of an OPML list (`opml`).
   private func subscribe(_ request: Request) async throws -> Response {
     let form = try await form(request)
     do {
@@ -186,8 +187,8 @@ struct Site: Sendable {
   }
 }
 
-/// Lets pages load nothing but the server's own files, whatever feeds bring in, and takes changes from its
-/// own pages alone.
+/// Allows pages to load only the server's own files, whatever feeds contain, and accepts changes
+/// only from its own pages.
 struct SafetyFields<Context: RequestContext>: RouterMiddleware {
   func handle(
     _ request: Request, context: Context,
