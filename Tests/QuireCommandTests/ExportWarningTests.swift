@@ -47,7 +47,7 @@ struct ExportWarningTests {
     let said = try await warnings(page, next + ["query:page"])
     #expect(
       said == [
-        "warning: what is at \"/next\" is a URL, and goes out as a value. Use --send url."
+        "warning: what is at \"/next\" is a URL, and is sent as a value. Use --send url."
       ])
     #expect(try await warnings(page, next + ["url"]).isEmpty)
     let token = "{\"data\": [1], \"next\": \"abc://x\"}"
