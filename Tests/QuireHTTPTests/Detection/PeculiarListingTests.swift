@@ -84,7 +84,8 @@ struct PeculiarListingTests {
           headerFields: [:], document: document, position: .start)
       ).detection()
       let best = detection.best
-      #expect(best == nil || best?.doubts.contains { $0.contains("there is no continuation") } == false)
+      #expect(
+        best == nil || best?.doubts.contains { $0.contains("there is no continuation") } == false)
       if !body.contains("{\"id\"") { #expect(best == nil, "\(best?.swift ?? "")") }
     }
   }
