@@ -16,35 +16,53 @@ static inline int quire_deflate_init(z_stream *stream, int level, int window_bit
 // Sums are of every byte that an export writes, and zlib's own crc32 takes 3 % of an export's time. Where the
 // processor multiplies without carries, lanes of 128 bits are folded on top of what follows them: 64 or 256 bytes
 // further on, by the remainders of x^(distance + 32) and x^(distance - 32) (Gopal et al., "Fast CRC Computation for
-// Generic Polynomials Using PCLMULQDQ", Intel 2009). The lanes that are left have the sum of all.
+// Generic Polynomials Using PCLMULQDQ", Intel 2009). The lanes that are left have the sum of all. Each is a variable
+// of its own: of an array in a loop, every step would be written to memory and read again.
 #if defined(__x86_64__)
-__attribute__((target("pclmul,sse4.1")))
+__attribute__((target("pclmul,avx")))
+static inline __m128i quire_fold_128(__m128i lane, __m128i factors, const unsigned char *next) {
+  __m128i low = _mm_clmulepi64_si128(lane, factors, 0x00);
+  __m128i high = _mm_clmulepi64_si128(lane, factors, 0x11);
+  return _mm_xor_si128(_mm_xor_si128(low, high), _mm_loadu_si128((const __m128i *)next));
+}
+
+__attribute__((target("pclmul,avx")))
 static inline unsigned long quire_crc32_by_64(unsigned long sum, const unsigned char *bytes, size_t count) {
   const __m128i factors = _mm_set_epi64x(0x1c6e41596, 0x154442bd4);
-  __m128i lanes[4];
-  for (int i = 0; i < 4; i++) lanes[i] = _mm_loadu_si128((const __m128i *)bytes + i);
-  lanes[0] = _mm_xor_si128(lanes[0], _mm_cvtsi32_si128((int)~(unsigned)sum));
-  for (const unsigned char *next = bytes + 64; next < bytes + count; next += 64)
-    for (int i = 0; i < 4; i++) {
-      __m128i low = _mm_clmulepi64_si128(lanes[i], factors, 0x00);
-      __m128i high = _mm_clmulepi64_si128(lanes[i], factors, 0x11);
-      lanes[i] = _mm_xor_si128(_mm_xor_si128(low, high), _mm_loadu_si128((const __m128i *)next + i));
-    }
+  const __m128i *first = (const __m128i *)bytes;
+  __m128i a = _mm_loadu_si128(first), b = _mm_loadu_si128(first + 1);
+  __m128i c = _mm_loadu_si128(first + 2), d = _mm_loadu_si128(first + 3);
+  a = _mm_xor_si128(a, _mm_cvtsi32_si128((int)~(unsigned)sum));
+  for (const unsigned char *next = bytes + 64; next < bytes + count; next += 64) {
+    a = quire_fold_128(a, factors, next);
+    b = quire_fold_128(b, factors, next + 16);
+    c = quire_fold_128(c, factors, next + 32);
+    d = quire_fold_128(d, factors, next + 48);
+  }
+  const __m128i lanes[4] = {a, b, c, d};
   return crc32_z(0xffffffff, (const unsigned char *)lanes, 64);
+}
+
+__attribute__((target("vpclmulqdq,avx512f")))
+static inline __m512i quire_fold_512(__m512i lane, __m512i factors, const unsigned char *next) {
+  __m512i low = _mm512_clmulepi64_epi128(lane, factors, 0x00);
+  __m512i high = _mm512_clmulepi64_epi128(lane, factors, 0x11);
+  return _mm512_xor_si512(_mm512_xor_si512(low, high), _mm512_loadu_si512(next));
 }
 
 __attribute__((target("vpclmulqdq,avx512f")))
 static inline unsigned long quire_crc32_by_256(unsigned long sum, const unsigned char *bytes, size_t count) {
   const __m512i factors = _mm512_broadcast_i32x4(_mm_set_epi64x(0x1322d1430, 0x11542778a));
-  __m512i lanes[4];
-  for (int i = 0; i < 4; i++) lanes[i] = _mm512_loadu_si512((const __m512i *)bytes + i);
-  lanes[0] = _mm512_xor_si512(lanes[0], _mm512_zextsi128_si512(_mm_cvtsi32_si128((int)~(unsigned)sum)));
-  for (const unsigned char *next = bytes + 256; next < bytes + count; next += 256)
-    for (int i = 0; i < 4; i++) {
-      __m512i low = _mm512_clmulepi64_epi128(lanes[i], factors, 0x00);
-      __m512i high = _mm512_clmulepi64_epi128(lanes[i], factors, 0x11);
-      lanes[i] = _mm512_xor_si512(_mm512_xor_si512(low, high), _mm512_loadu_si512((const __m512i *)next + i));
-    }
+  __m512i a = _mm512_loadu_si512(bytes), b = _mm512_loadu_si512(bytes + 64);
+  __m512i c = _mm512_loadu_si512(bytes + 128), d = _mm512_loadu_si512(bytes + 192);
+  a = _mm512_xor_si512(a, _mm512_zextsi128_si512(_mm_cvtsi32_si128((int)~(unsigned)sum)));
+  for (const unsigned char *next = bytes + 256; next < bytes + count; next += 256) {
+    a = quire_fold_512(a, factors, next);
+    b = quire_fold_512(b, factors, next + 64);
+    c = quire_fold_512(c, factors, next + 128);
+    d = quire_fold_512(d, factors, next + 192);
+  }
+  const __m512i lanes[4] = {a, b, c, d};
   return quire_crc32_by_64(0xffffffff, (const unsigned char *)lanes, 256);
 }
 #endif
@@ -52,7 +70,7 @@ static inline unsigned long quire_crc32_by_256(unsigned long sum, const unsigned
 // Adds bytes to a sum as zlib's crc32_z does.
 static inline unsigned long quire_crc32(unsigned long sum, const unsigned char *bytes, size_t count) {
 #if defined(__x86_64__)
-  if (__builtin_cpu_supports("pclmul") && __builtin_cpu_supports("sse4.1")) {
+  if (__builtin_cpu_supports("pclmul") && __builtin_cpu_supports("avx")) {
     int is_wide = __builtin_cpu_supports("vpclmulqdq") && __builtin_cpu_supports("avx512f");
     size_t folded = count - count % (is_wide ? 256 : 64);
     if (folded > 0) sum = (is_wide ? quire_crc32_by_256 : quire_crc32_by_64)(sum, bytes, folded);
