@@ -244,8 +244,9 @@ package final class FileSession: SinkSession {
   // MARK: Writing
 
   package func write(_ page: SinkPage) throws {
-    for item in page.items {
-      try content.append(item)
+    var next = 0
+    while next < page.items.count {
+      next = try content.append(page.items, from: next)
       // What is to be emptied keeps what it has until the first commit.
       if content.isFull, !restarts { try flush(ends: false) }
     }

@@ -41,23 +41,29 @@ struct FileContent {
   /// Whether rows have fewer cells than there are columns.
   var isRagged: Bool { rows?.isRagged ?? false }
 
-  /// Takes an item.
-  mutating func append(_ item: RawItem) throws {
-    switch format.kind {
-    case .jsonLines:
-      item.appendCompact(to: &text)
-      text.append(0x0A)
-    case .json:
-      if !text.isEmpty { text += Self.separator }
-      item.appendCompact(to: &text)
-    case .csv, .tsv:
-      if rows?.isFinding == true {
-        waiting.append(item)
-        waitingBytes += item.bytes.count
-      } else {
-        try rows?.append(item, to: &text)
+  /// Takes the items from `start` on until it is full, and returns where it stopped: behind one of them at least.
+  mutating func append(_ items: [RawItem], from start: Int) throws -> Int {
+    var next = start
+    repeat {
+      let item = items[next]
+      switch format.kind {
+      case .jsonLines:
+        item.appendCompact(to: &text)
+        text.append(0x0A)
+      case .json:
+        if !text.isEmpty { text += Self.separator }
+        item.appendCompact(to: &text)
+      case .csv, .tsv:
+        if rows?.isFinding == true {
+          waiting.append(item)
+          waitingBytes += item.bytes.count
+        } else {
+          try rows?.append(item, to: &text)
+        }
       }
-    }
+      next += 1
+    } while next < items.count && !isFull
+    return next
   }
 
   /// Hands over the bytes of the items so far that were not taken before; all of them where a commit `ends`.
