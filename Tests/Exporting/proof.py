@@ -1,23 +1,22 @@
 """Proves that exports survive: prints a line for each row of the table, and fails where one misses its bar.
 
 proof.py QUIRE INJECT [ROW…]; the rows are twice, faults, server, calls, moments, cost and memory. PAGES (200), KILLS
-(10,000), FAULT_PAGES (12), PAIRS (15), PARENTS (100,000), SINKS (all), JOBS (cores), STRIDE (1: every call) and SEED
+(10,000), FAULT_PAGES (12), PAIRS (60), PARENTS (100,000), SINKS (all), JOBS (cores), STRIDE (1: every call) and SEED
 say how much, of what; DISK is a folder on one.
 """
 import concurrent.futures
-import filecmp
 import json
 import os
 import random
 import shutil
 import signal
-import statistics
 import subprocess
 import sys
 import tempfile
 import threading
 import time
 
+import cost
 import listing
 import postgres
 import sinks
@@ -27,7 +26,6 @@ ROWS = sys.argv[3:] or ["twice", "faults", "server", "calls", "moments", "cost",
 PAGES = int(os.environ.get("PAGES", 200))
 KILLS = int(os.environ.get("KILLS", 10_000))
 FAULT_PAGES = int(os.environ.get("FAULT_PAGES", 12))
-PAIRS = int(os.environ.get("PAIRS", 15))
 PARENTS = int(os.environ.get("PARENTS", 100_000))
 STRIDE = int(os.environ.get("STRIDE", 1))
 SINKS = [name.strip() for name in os.environ.get("SINKS", ",".join(sinks.NAMES)).split(",")]
@@ -323,50 +321,14 @@ def measure_memory(base, trials):
 
 
 def cost_of_checkpoint(base, trials):
-    """The CPU time of an export into a file of JSON Lines, to that of one to standard output that leads to a file, which
-    is then confirmed to be on the disk: that is what data costs that is to stay, with a checkpoint and without."""
-    def seconds(command, stdout, settles=True):
-        if settles:
-            os.sync()  # what the run before has left to the disk is not this one's
-        process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=stdout, stderr=subprocess.DEVNULL)
-        _, status, usage = os.wait4(process.pid, 0)
-        process.returncode = os.waitstatus_to_exitcode(status)
-        assert not process.returncode, command
-        return usage.ru_utime + usage.ru_stime
-
-    export = [QUIRE, "export", f"{base}/large?page=0", "--preset", "linkHeader"]
+    """See cost.py."""
     # Not where the trials are: to confirm what is in memory costs nothing.
-    with tempfile.TemporaryDirectory(prefix="quire-cost-", dir=os.environ.get("DISK")) as folder:
-        whole, plain = f"{folder}/whole.jsonl", f"{folder}/plain"
-
-        def with_checkpoint():
-            return seconds(export + ["-o", whole], subprocess.DEVNULL)
-
-        def without():
-            with open(plain, "wb") as file:
-                written = seconds(export, file)
-            return written, written + seconds(["sync", "--data", plain], None, settles=False)
-
-        pairs = []
-        for number in range(PAIRS + 1):
-            # Each comes first in turn, so that what the one leaves to the disk is not always the other's.
-            if number % 2:
-                cost, (written, confirmed) = with_checkpoint(), without()
-            else:
-                (written, confirmed), cost = without(), with_checkpoint()
-            pairs.append((cost, confirmed, written))
-            if not filecmp.cmp(whole, plain, shallow=False):
-                trials.wrong("the two files differ")
-            for file in os.listdir(folder):
-                os.unlink(f"{folder}/{file}")
-        # The first made the pages.
-        pairs = pairs[1:]
-        cost = statistics.median(whole / confirmed - 1 for whole, confirmed, _ in pairs)
-        if cost > 0.03:
-            trials.wrong(f"the checkpoint costs {cost:.1%}")
-        medians = [statistics.median(column) for column in zip(*pairs)]
-        print("  {:.1%}: {:.3f} s of CPU for a hundred pages; {:.3f} without, and {:.3f} where the file is not even "
-              "confirmed; medians of {} pairs".format(cost, *medians, PAIRS), flush=True)
+    with tempfile.TemporaryDirectory(prefix="quire-cost-", dir=os.environ.get("DISK")) as disk:
+        memory = os.path.join(trials.work, "cost")
+        os.makedirs(memory)
+        for what, share in cost.rows(QUIRE, base, os.path.dirname(INJECT), disk, memory):
+            if share > cost.BAR:
+                trials.wrong(f"the checkpoint costs {share:.1%}: {what}")
 
 
 TITLES = {
@@ -376,7 +338,7 @@ TITLES = {
     "server": (fail_server, "PostgreSQL is full, read-only, and crashes, then run again; bar: 0"),
     "calls": (kill_at_calls, f"killed at each call of {PAGES} pages that can change anything, then run again; bar: 0"),
     "moments": (kill_at_moments, f"{KILLS} kills at random moments of {PAGES} pages; bar: 0"),
-    "cost": (cost_of_checkpoint, "what the checkpoint costs of the CPU time, JSON Lines from 1 MB pages; bar: 3 %"),
+    "cost": (cost_of_checkpoint, "what the checkpoint costs, JSON Lines from 1 MB pages; bar: 3 %"),
     "memory": (measure_memory, f"memory of a sync with {PARENTS} parents; bar: 100 MiB"),
 }
 
