@@ -10,29 +10,55 @@ package struct ContentDigest {
 
   package init() {}
 
+  /// The hash of some bytes; another `seed` makes another one of the same bytes.
+  package static func of(_ bytes: UnsafeRawBufferPointer, seed: Int = 0) -> Int {
+    var digest = ContentDigest()
+    digest.state ^= UInt64(bitPattern: Int64(seed))
+    digest.add(bytes)
+    return digest.value
+  }
+
   /// Adds bytes; where one call ends and the next begins counts.
   ///
   /// Four products at a time, none of which waits for another: a page is hashed at memory's speed.
   package mutating func add(_ bytes: UnsafeRawBufferPointer) {
-    var lanes = (state, state ^ 0xA076_1D64_78BD_642F, ~state, state &+ 0xE703_7ED1_A0B4_28DB)
-    var offset = 0
-    while bytes.count - offset >= 64 {
-      lanes.0 = mixed(lanes.0, bytes.word(at: offset), bytes.word(at: offset + 8))
-      lanes.1 = mixed(lanes.1, bytes.word(at: offset + 16), bytes.word(at: offset + 24))
-      lanes.2 = mixed(lanes.2, bytes.word(at: offset + 32), bytes.word(at: offset + 40))
-      lanes.3 = mixed(lanes.3, bytes.word(at: offset + 48), bytes.word(at: offset + 56))
-      offset += 64
+    let count = UInt64(bytes.count)
+    guard var place = bytes.baseAddress else { return state = mixed(state, count, 0) }
+    let end = place + bytes.count
+    if end - place >= 64 {
+      var lanes = (state, state ^ 0xA076_1D64_78BD_642F, ~state, state &+ 0xE703_7ED1_A0B4_28DB)
+      repeat {
+        lanes.0 = mixed(lanes.0, place.word(at: 0), place.word(at: 8))
+        lanes.1 = mixed(lanes.1, place.word(at: 16), place.word(at: 24))
+        lanes.2 = mixed(lanes.2, place.word(at: 32), place.word(at: 40))
+        lanes.3 = mixed(lanes.3, place.word(at: 48), place.word(at: 56))
+        place += 64
+      } while end - place >= 64
+      state = mixed(mixed(lanes.0, lanes.1, lanes.2), lanes.3, 0)
     }
-    state = mixed(mixed(lanes.0, lanes.1, lanes.2), lanes.3, UInt64(bytes.count))
-    while bytes.count - offset >= 8 {
-      state = mixed(state, bytes.word(at: offset), 0)
-      offset += 8
+    while end - place > 16 {
+      state = mixed(state, place.word(at: 0), place.word(at: 8))
+      place += 16
     }
-    var tail: UInt64 = 0
-    for byte in bytes[offset...] { tail = tail << 8 | UInt64(byte) }
-    state = mixed(state, tail, 0)
+    let (first, last) = Self.tail(place, count: end - place)
+    state = mixed(mixed(state, first, last), count, 0)
   }
 
+  /// All of up to sixteen bytes, some of them twice.
+  @inline(__always)
+  private static func tail(_ bytes: UnsafeRawPointer, count: Int) -> (UInt64, UInt64) {
+    if count >= 8 { return (bytes.word(at: 0), bytes.word(at: count - 8)) }
+    if count >= 4 {
+      let first = bytes.loadUnaligned(as: UInt32.self)
+      let last = bytes.loadUnaligned(fromByteOffset: count - 4, as: UInt32.self)
+      return (UInt64(first), UInt64(last))
+    }
+    guard count > 0 else { return (0, 0) }
+    let byte = { UInt64(bytes.load(fromByteOffset: $0, as: UInt8.self)) }
+    return (byte(0) << 16 | byte(count / 2) << 8 | byte(count - 1), 0)
+  }
+
+  @inline(__always)
   private func mixed(_ state: UInt64, _ first: UInt64, _ second: UInt64) -> UInt64 {
     let product = (state ^ first).multipliedFullWidth(by: key ^ second)
     return (product.high ^ product.low) &+ state
@@ -42,7 +68,8 @@ package struct ContentDigest {
   package var value: Int { Int(truncatingIfNeeded: state) }
 }
 
-extension UnsafeRawBufferPointer {
+extension UnsafeRawPointer {
+  @inline(__always)
   fileprivate func word(at offset: Int) -> UInt64 {
     UInt64(littleEndian: loadUnaligned(fromByteOffset: offset, as: UInt64.self))
   }
