@@ -22,7 +22,7 @@ enum JSONStringScanner {
         let length = sequenceLength(bytes + index)
         isValid = isValid && length > 0
         isASCII = false
-        index += max(length, 1)
+        index &+= max(length, 1)
         continue
       }
       if byte == UInt8(ascii: "\"") { break }
@@ -30,17 +30,14 @@ enum JSONStringScanner {
         isEscaped = true
         let escape = try readEscape(bytes, at: index, end: pageEnd)
         hasLoneSurrogate = hasLoneSurrogate || escape.isLoneSurrogate
-        index += escape.length
+        index &+= escape.length
       } else if byte < 0x20 {
         throw fault("the rest of a string", bytes, at: index, end: pageEnd)
       }
       while true {
-        let special = JSONScanner.special(in: JSONScanner.load(bytes + index))
-        if special != 0 {
-          index += special.trailingZeroBitCount >> 3
-          break
-        }
-        index += 8
+        let plain = JSONScanner.plainBytes(bytes + index)
+        index &+= plain
+        if plain < 16 { break }
       }
     }
     let kind: JSONWord.Kind =
@@ -64,10 +61,10 @@ enum JSONStringScanner {
         index += 1
         continue
       }
-      while index + 8 <= slice.count {
-        let special = JSONScanner.special(in: JSONScanner.load(bytes + index))
-        index += special == 0 ? 8 : special.trailingZeroBitCount >> 3
-        if special != 0 { break }
+      while index + 16 <= slice.count {
+        let plain = JSONScanner.plainBytes(bytes + index)
+        index += plain
+        if plain < 16 { break }
       }
       guard index < slice.count else { break }
       let byte = slice[index]
@@ -106,10 +103,11 @@ enum JSONStringScanner {
   private static func isContinuation(_ byte: UInt8) -> Bool { byte & 0xC0 == 0x80 }
 
   /// Checks the escape whose backslash is at `index`; a surrogate pair is one escape.
+  @inline(__always)
   private static func readEscape(
     _ bytes: UnsafePointer<UInt8>, at index: Int, end: Int
   ) throws(JSONFault) -> (length: Int, isLoneSurrogate: Bool) {
-    switch bytes[index + 1] {
+    switch bytes[index &+ 1] {
     case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"),
       UInt8(ascii: "f"), UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
       return (2, false)

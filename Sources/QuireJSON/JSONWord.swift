@@ -43,13 +43,15 @@ struct JSONWord {
   /// `offset` and `length` must be at most `maximumOffset` and `maximumLength`.
   @inline(__always)
   init(_ kind: Kind, at offset: Int, length: Int) {
-    bits = UInt64(kind.rawValue) << 60 | UInt64(offset) << 28 | UInt64(length)
+    bits =
+      UInt64(kind.rawValue) << 60 | UInt64(truncatingIfNeeded: offset) << 28
+      | UInt64(truncatingIfNeeded: length)
   }
 
   /// A container's second word.
   @inline(__always)
   static func closing(next: Int, endOffset: Int) -> UInt64 {
-    UInt64(next) << 32 | UInt64(endOffset)
+    UInt64(truncatingIfNeeded: next) << 32 | UInt64(truncatingIfNeeded: endOffset)
   }
 
   @inline(__always)
