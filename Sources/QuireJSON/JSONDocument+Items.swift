@@ -71,10 +71,8 @@ extension JSONDocument {
 
   /// A digest of what the server wrote as one item.
   func digest(of node: Int) -> Int {
-    var digest = ContentDigest()
     let range = range(of: node)
-    bytes.withUnsafeBytes { digest.add(UnsafeRawBufferPointer(rebasing: $0[range])) }
-    return digest.value
+    return bytes.withUnsafeBytes { ContentDigest.of(UnsafeRawBufferPointer(rebasing: $0[range])) }
   }
 
   private func misfit(_ node: Int, at path: PagePath, wanted: JSONWord.Kind) -> PageError {

@@ -111,7 +111,7 @@ extension JSONDocument {
     if kind == .object, depth < PageSample.Item.deepest {
       for name in names(of: node) where !item.isFull {
         let written = UnsafeRawBufferPointer(rebasing: bytes[word(at: name).content])
-        let path = Self.digest(written, place.path)
+        let path = ContentDigest.of(written, seed: place.path)
         step(to: name + 1, path, { String(decoding: written, as: UTF8.self) }, place.name)
       }
     } else if kind == .array, depth == 0 {
@@ -120,27 +120,20 @@ extension JSONDocument {
       }
     } else {
       let written = UnsafeRawBufferPointer(rebasing: bytes[range(of: node)])
-      item.add(place.path, holding: Self.digest(written, 0), named: place.name)
+      item.add(place.path, holding: ContentDigest.of(written), named: place.name)
     }
 
     func step(to node: Int, _ path: Int, _ name: () -> String, _ prefix: String) {
       guard word(at: node).kind == .object else {
         let written = UnsafeRawBufferPointer(rebasing: bytes[range(of: node)])
         item.add(
-          path, holding: Self.digest(written, 0),
+          path, holding: ContentDigest.of(written),
           named: prefix.isEmpty ? name() : prefix + "/" + name())
         return
       }
       let full = prefix.isEmpty ? name() : prefix + "/" + name()
       look(at: node, (path, full), depth + 1, bytes, &item)
     }
-  }
-
-  private static func digest(_ bytes: UnsafeRawBufferPointer, _ seed: Int) -> Int {
-    var digest = ContentDigest()
-    withUnsafeBytes(of: seed) { digest.add($0) }
-    digest.add(bytes)
-    return digest.value
   }
 }
 

@@ -269,6 +269,7 @@ extension JSONDocument {
   ///
   /// Throws as `scalar(at:)` does.
   package func value(of node: Int) throws -> JSONValue {
+    guard word(at: node).isContainer else { return try scalar(at: node) }
     var frames: [Frame] = []
     var index = node
     while true {
@@ -311,10 +312,11 @@ extension JSONDocument {
   /// Throws `malformed` when no text can hold it.
   func text(at node: Int) throws -> String {
     let word = word(at: node)
-    switch word.kind {
-    case .surrogateString, .invalidString: throw flawError(at: node)
-    case .escapedString: return String(decoding: unescaped(word.content), as: UTF8.self)
-    default: return String(decoding: bytes[word.content], as: UTF8.self)
+    if word.kind == .surrogateString || word.kind == .invalidString { throw flawError(at: node) }
+    return index.withPointers { bytes, _ in
+      let text = UnsafeBufferPointer(start: bytes + word.offset, count: word.length)
+      return word.isKind(.escapedString)
+        ? JSONEscapes.text(of: text) : String(checkedUTF8: text, isASCII: word.isKind(.string))
     }
   }
 
@@ -323,7 +325,7 @@ extension JSONDocument {
     index.withPointers { bytes, _ in
       [UInt8](unsafeUninitializedCapacity: range.count) { output, count in
         guard let start = output.baseAddress else { return }
-        count = JSONEscapes.resolve(bytes + range.lowerBound, range.count, into: start)
+        count = JSONEscapes.resolve(bytes + range.lowerBound, range.count, into: start).count
       }
     }
   }

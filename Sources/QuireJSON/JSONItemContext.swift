@@ -37,6 +37,11 @@ final class JSONItemContext {
     var table = JSONMemberTable()
     /// The members of objects that have many, by their nodes.
     var hashed: [Int: [String: Int]] = [:]
+    /// Whether an item is being decoded, after which the context is settled.
+    var isLent = false
+    var containers = JSONKeyedContainers()
+    /// The types that were decoded.
+    var types = JSONKnownTypes()
   }
 
   /// How many steps lead to `root`, in the context of a nested container or of a superclass.
@@ -83,7 +88,11 @@ final class JSONItemContext {
   private func lent<Result>(_ body: () throws -> Result) throws -> Result {
     try document.index.withPointers { bytes, tape in
       page.pointee.point(bytes, tape)
-      defer { page.pointee.giveBack() }
+      state.pointee.isLent = true
+      defer {
+        page.pointee.giveBack()
+        state.pointee.isLent = false
+      }
       return try body()
     }
   }
@@ -91,6 +100,7 @@ final class JSONItemContext {
   /// To be called after each item: where a type has kept its decoder, the page is kept for it.
   @inline(__always)
   static func settle(_ context: inout JSONItemContext) {
+    context.state.pointee.containers.settle(context)
     guard !isKnownUniquelyReferenced(&context) else { return }
     context.page.pointee.keep(context.document.index)
     if let keys = context.state.pointee.above?() { context.state.pointee.above = { keys } }
@@ -152,6 +162,23 @@ final class JSONItemContext {
   var hashed: [Int: [String: Int]] {
     get { state.pointee.hashed }
     _modify { yield &state.pointee.hashed }
+  }
+
+  /// A container of the object at a node.
+  func container<Key: CodingKey>(
+    keyedBy type: Key.Type, of node: Int, _ place: JSONPlace
+  ) -> KeyedDecodingContainer<Key> {
+    let object = object(at: node, place)
+    if let container = state.pointee.containers.take(type, for: object) { return container }
+    return state.pointee.containers.make(
+      type, of: object, self, isSettled: main == nil && state.pointee.isLent)
+  }
+
+  /// See `State`.
+  @inline(__always)
+  var types: JSONKnownTypes {
+    get { state.pointee.types }
+    _modify { yield &state.pointee.types }
   }
 
   @inline(__always)

@@ -1,33 +1,59 @@
 /// The members of an object, by the keys of a type.
 struct JSONKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
-  let context: JSONItemContext
-  let object: JSONObject
+  let reading: JSONKeyedReading
 
-  var codingPath: [any CodingKey] { context.codingPath(of: object.place, node: object.node) }
+  var codingPath: [any CodingKey] {
+    with { context, object in context.codingPath(of: object.place, node: object.node) }
+  }
 
-  var allKeys: [Key] { context.keys(of: object).compactMap(Key.init(stringValue:)) }
+  var allKeys: [Key] {
+    with { context, object in context.keys(of: object).compactMap(Key.init(stringValue:)) }
+  }
 
-  func contains(_ key: Key) -> Bool { context.find(key.stringValue, in: object) != nil }
+  func contains(_ key: Key) -> Bool { with { $0.find(key.stringValue, in: $1) != nil } }
 
   func decodeNil(forKey key: Key) throws -> Bool {
-    context.word(at: try value(key)).isKind(.null)
+    try value(key, Never.self) { $0.word(at: $1).isKind(.null) }
   }
 
   // MARK: Finding
 
+  /// Calls `body` without counting references to the context.
   @inline(__always)
-  private func value(_ key: Key) throws -> Int {
-    guard let node = context.find(key.stringValue, in: object) else { throw missing(key) }
-    return node
+  private func with<Result>(
+    _ body: (JSONItemContext, JSONObject) throws -> Result
+  ) rethrows -> Result {
+    try reading.context._withUnsafeGuaranteedRef { try body($0, reading.object) }
   }
 
-  /// The value for a key; nil when there is none, and for null.
+  /// What `read` makes of the value for a key.
   @inline(__always)
-  private func present(_ key: Key) -> Int? {
-    guard let node = context.find(key.stringValue, in: object),
-      !context.word(at: node).isKind(.null)
-    else { return nil }
-    return node
+  private func value<Value>(
+    _ key: Key, _ type: Any.Type,
+    _ read: (JSONItemContext, Int) throws(JSONProblem) -> Value
+  ) throws -> Value {
+    try with { context, object -> Value in
+      guard let node = context.find(key.stringValue, in: object) else { throw missing(key) }
+      do throws(JSONProblem) {
+        return try read(context, node)
+      } catch { throw self.error(error, type, node, key) }
+    }
+  }
+
+  /// What `read` makes of the value for a key; nil when there is none, and for null.
+  @inline(__always)
+  private func valueIfPresent<Value>(
+    _ key: Key, _ type: Any.Type,
+    _ read: (JSONItemContext, Int) throws(JSONProblem) -> Value
+  ) throws -> Value? {
+    try with { context, object -> Value? in
+      guard let node = context.find(key.stringValue, in: object),
+        !context.word(at: node).isKind(.null)
+      else { return nil }
+      do throws(JSONProblem) {
+        return try read(context, node)
+      } catch { throw self.error(error, type, node, key) }
+    }
   }
 
   @inline(never)
@@ -42,200 +68,268 @@ struct JSONKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
   @inline(never)
   private func error(_ problem: JSONProblem, _ type: Any.Type, _ node: Int, _ key: Key) -> any Error
   {
-    context.error(problem, type, node, object.place, key)
+    with { context, object in context.error(problem, type, node, object.place, key) }
   }
 
   // MARK: Values
 
   func decode<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T {
-    try context.decode(type, at: value(key), in: object.place, key: key)
+    try with { context, object in
+      guard let node = context.find(key.stringValue, in: object) else { throw missing(key) }
+      return try context.decode(type, at: node, in: object.place, key: key)
+    }
   }
 
   func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
-    guard let node = present(key) else { return nil }
-    return try context.decode(type, at: node, in: object.place, key: key)
-  }
-
-  @inline(__always)
-  private func string(_ node: Int, _ key: Key) throws -> String {
-    do {
-      return try context.string(at: node)
-    } catch { throw self.error(error, String.self, node, key) }
+    try with { context, object in
+      guard let node = context.find(key.stringValue, in: object),
+        !context.word(at: node).isKind(.null)
+      else { return nil }
+      return try context.decode(type, at: node, in: object.place, key: key)
+    }
   }
 
   func decode(_ type: String.Type, forKey key: Key) throws -> String {
-    try string(value(key), key)
+    try value(key, type) { context, node throws(JSONProblem) in try context.string(at: node) }
   }
 
   func decodeIfPresent(_ type: String.Type, forKey key: Key) throws -> String? {
-    guard let node = present(key) else { return nil }
-    return try string(node, key)
+    try valueIfPresent(key, type) { context, node throws(JSONProblem) in
+      try context.string(at: node)
+    }
   }
 
-  @inline(__always)
-  private func bool(_ node: Int, _ key: Key) throws -> Bool {
-    do {
-      return try context.bool(at: node)
-    } catch { throw self.error(error, Bool.self, node, key) }
+  func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool {
+    try value(key, type) { context, node throws(JSONProblem) in try context.bool(at: node) }
   }
-
-  func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try bool(value(key), key) }
 
   func decodeIfPresent(_ type: Bool.Type, forKey key: Key) throws -> Bool? {
-    guard let node = present(key) else { return nil }
-    return try bool(node, key)
-  }
-
-  @inline(__always)
-  private func float<Float: JSONFloat>(
-    _ type: Float.Type, _ node: Int, _ key: Key
-  ) throws -> Float {
-    do {
-      return try context.float(type, at: node)
-    } catch { throw self.error(error, type, node, key) }
+    try valueIfPresent(key, type) { context, node throws(JSONProblem) in try context.bool(at: node)
+    }
   }
 
   func decode(_ type: Double.Type, forKey key: Key) throws -> Double {
-    try float(type, value(key), key)
+    try value(key, type) { context, node throws(JSONProblem) in
+      try context.float(type, at: node)
+    }
   }
 
   func decodeIfPresent(_ type: Double.Type, forKey key: Key) throws -> Double? {
-    try present(key).map { try float(type, $0, key) }
+    try valueIfPresent(key, type) { context, node throws(JSONProblem) in
+      try context.float(type, at: node)
+    }
   }
 
   func decode(_ type: Float.Type, forKey key: Key) throws -> Float {
-    try float(type, value(key), key)
+    try value(key, type) { context, node throws(JSONProblem) in
+      try context.float(type, at: node)
+    }
   }
 
   func decodeIfPresent(_ type: Float.Type, forKey key: Key) throws -> Float? {
-    try present(key).map { try float(type, $0, key) }
-  }
-
-  @inline(__always)
-  private func integer<Integer: FixedWidthInteger & Decodable>(
-    _ type: Integer.Type, _ node: Int, _ key: Key
-  ) throws -> Integer {
-    do {
-      return try context.integer(type, at: node)
-    } catch { throw self.error(error, type, node, key) }
+    try valueIfPresent(key, type) { context, node throws(JSONProblem) in
+      try context.float(type, at: node)
+    }
   }
 
   // MARK: Within
 
+  /// A decoder of its own for the value of a key.
+  private func decoder(for key: Key) throws -> JSONValueDecoder {
+    try with { context, object in
+      guard let node = context.find(key.stringValue, in: object) else { throw missing(key) }
+      return context.decoder(node, object.place, key, isNested: true)
+    }
+  }
+
   func nestedContainer<Nested: CodingKey>(
     keyedBy type: Nested.Type, forKey key: Key
   ) throws -> KeyedDecodingContainer<Nested> {
-    try context.decoder(value(key), object.place, key, isNested: true).container(keyedBy: type)
+    try decoder(for: key).container(keyedBy: type)
   }
 
   func nestedUnkeyedContainer(forKey key: Key) throws -> any UnkeyedDecodingContainer {
-    try context.decoder(value(key), object.place, key, isNested: true).unkeyedContainer()
+    try decoder(for: key).unkeyedContainer()
   }
 
-  func superDecoder() throws -> any Decoder {
-    context.decoder(
-      context.find(JSONKey.super.stringValue, in: object), object.place, JSONKey.super)
-  }
+  func superDecoder() throws -> any Decoder { superDecoder(JSONKey.super) }
 
-  func superDecoder(forKey key: Key) throws -> any Decoder {
-    context.decoder(context.find(key.stringValue, in: object), object.place, key)
+  func superDecoder(forKey key: Key) throws -> any Decoder { superDecoder(key) }
+
+  private func superDecoder(_ key: some CodingKey) -> any Decoder {
+    with { context, object in
+      context.decoder(context.find(key.stringValue, in: object), object.place, key)
+    }
   }
 
   // MARK: Integers of every width: the protocol asks for each by name.
 
-  func decode(_ type: Int.Type, forKey key: Key) throws -> Int {
-    try integer(type, value(key), key)
+  @inline(__always)
+  private func integer<Integer: FixedWidthInteger & Decodable>(
+    _ type: Integer.Type, _ key: Key
+  ) throws -> Integer {
+    try value(key, type) { context, node throws(JSONProblem) in
+      try context.integer(type, at: node)
+    }
   }
+
+  @inline(__always)
+  private func integerIfPresent<Integer: FixedWidthInteger & Decodable>(
+    _ type: Integer.Type, _ key: Key
+  ) throws -> Integer? {
+    try valueIfPresent(key, type) { context, node throws(JSONProblem) in
+      try context.integer(type, at: node)
+    }
+  }
+
+  func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try integer(type, key) }
 
   func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? {
-    try present(key).map { try integer(type, $0, key) }
+    try integerIfPresent(type, key)
   }
 
-  func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 {
-    try integer(type, value(key), key)
-  }
+  func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try integer(type, key) }
 
   func decodeIfPresent(_ type: Int8.Type, forKey key: Key) throws -> Int8? {
-    try present(key).map { try integer(type, $0, key) }
+    try integerIfPresent(type, key)
   }
 
-  func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 {
-    try integer(type, value(key), key)
-  }
+  func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try integer(type, key) }
 
   func decodeIfPresent(_ type: Int16.Type, forKey key: Key) throws -> Int16? {
-    try present(key).map { try integer(type, $0, key) }
+    try integerIfPresent(type, key)
   }
 
-  func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 {
-    try integer(type, value(key), key)
-  }
+  func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try integer(type, key) }
 
   func decodeIfPresent(_ type: Int32.Type, forKey key: Key) throws -> Int32? {
-    try present(key).map { try integer(type, $0, key) }
+    try integerIfPresent(type, key)
   }
 
-  func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 {
-    try integer(type, value(key), key)
-  }
+  func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try integer(type, key) }
 
   func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? {
-    try present(key).map { try integer(type, $0, key) }
+    try integerIfPresent(type, key)
   }
 
-  func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt {
-    try integer(type, value(key), key)
-  }
+  func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try integer(type, key) }
 
   func decodeIfPresent(_ type: UInt.Type, forKey key: Key) throws -> UInt? {
-    try present(key).map { try integer(type, $0, key) }
+    try integerIfPresent(type, key)
   }
 
-  func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 {
-    try integer(type, value(key), key)
-  }
+  func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try integer(type, key) }
 
   func decodeIfPresent(_ type: UInt8.Type, forKey key: Key) throws -> UInt8? {
-    try present(key).map { try integer(type, $0, key) }
+    try integerIfPresent(type, key)
   }
 
-  func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 {
-    try integer(type, value(key), key)
-  }
+  func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try integer(type, key) }
 
   func decodeIfPresent(_ type: UInt16.Type, forKey key: Key) throws -> UInt16? {
-    try present(key).map { try integer(type, $0, key) }
+    try integerIfPresent(type, key)
   }
 
-  func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 {
-    try integer(type, value(key), key)
-  }
+  func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try integer(type, key) }
 
   func decodeIfPresent(_ type: UInt32.Type, forKey key: Key) throws -> UInt32? {
-    try present(key).map { try integer(type, $0, key) }
+    try integerIfPresent(type, key)
   }
 
-  func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 {
-    try integer(type, value(key), key)
-  }
+  func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try integer(type, key) }
 
   func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? {
-    try present(key).map { try integer(type, $0, key) }
+    try integerIfPresent(type, key)
   }
 
-  func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 {
-    try integer(type, value(key), key)
-  }
+  func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 { try integer(type, key) }
 
   func decodeIfPresent(_ type: Int128.Type, forKey key: Key) throws -> Int128? {
-    try present(key).map { try integer(type, $0, key) }
+    try integerIfPresent(type, key)
   }
 
-  func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 {
-    try integer(type, value(key), key)
-  }
+  func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 { try integer(type, key) }
 
   func decodeIfPresent(_ type: UInt128.Type, forKey key: Key) throws -> UInt128? {
-    try present(key).map { try integer(type, $0, key) }
+    try integerIfPresent(type, key)
+  }
+}
+
+/// What a keyed container reads, apart from the container: made once for the keys of a type, that is used again
+/// for one object after another, because to make it costs as much as to read five members.
+final class JSONKeyedReading {
+  // SAFETY: whoever holds a container that may outlive its item has `owner` set: see `JSONItemContext.settle`.
+  let context: Unmanaged<JSONItemContext>
+  fileprivate var owner: JSONItemContext?
+  fileprivate(set) var object: JSONObject
+
+  fileprivate init(_ context: JSONItemContext, _ object: JSONObject) {
+    self.context = .passUnretained(context)
+    self.object = object
+  }
+}
+
+/// The keyed containers of a context that may be used again.
+struct JSONKeyedContainers {
+  /// A page has few types: those of further ones are made anew.
+  private static var most: Int { 16 }
+
+  private struct Entry {
+    let keys: ObjectIdentifier
+    /// A `KeyedDecodingContainer`, which is one reference. While there is no other, nothing reads by it.
+    var container: AnyObject
+    let reading: JSONKeyedReading
+
+    @inline(__always)
+    var isFree: Bool {
+      mutating get {
+        // Named by its type: called as it is, it would be asked about a copy of the reference.
+        let isUnique: (inout AnyObject) -> Bool = isKnownUniquelyReferenced
+        return isUnique(&container)
+      }
+    }
+  }
+
+  private var entries: [Entry] = []
+
+  /// A container that is not in use, for another object.
+  @inline(__always)
+  mutating func take<Key: CodingKey>(
+    _ type: Key.Type, for object: JSONObject
+  ) -> KeyedDecodingContainer<Key>? {
+    for index in entries.indices
+    where entries[index].keys == ObjectIdentifier(type) && entries[index].isFree {
+      entries[index].reading.object = object
+      return unsafeBitCast(entries[index].container, to: KeyedDecodingContainer<Key>.self)
+    }
+    return nil
+  }
+
+  /// Makes a container; keeps it if `context` settles what it has kept.
+  mutating func make<Key: CodingKey>(
+    _ type: Key.Type, of object: JSONObject, _ context: JSONItemContext, isSettled: Bool
+  ) -> KeyedDecodingContainer<Key> {
+    let reading = JSONKeyedReading(context, object)
+    let container = KeyedDecodingContainer(JSONKeyedContainer<Key>(reading: reading))
+    let isReference =
+      MemoryLayout<KeyedDecodingContainer<Key>>.size == MemoryLayout<AnyObject>.size
+    if isSettled, isReference, entries.count < Self.most {
+      entries.append(
+        Entry(
+          keys: ObjectIdentifier(type), container: unsafeBitCast(container, to: AnyObject.self),
+          reading: reading))
+    } else {
+      reading.owner = context
+    }
+    return container
+  }
+
+  /// Gives up the containers that something still holds; these hold the context.
+  @inline(__always)
+  mutating func settle(_ context: JSONItemContext) {
+    for index in entries.indices.reversed() where !entries[index].isFree {
+      entries[index].reading.owner = context
+      entries.remove(at: index)
+    }
   }
 }

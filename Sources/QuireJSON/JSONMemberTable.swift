@@ -1,9 +1,10 @@
 import QuirePagination
 
-/// The names of objects, so that a key finds its member by comparing eight names at once.
+/// What is known of the names of objects while their item is decoded, a run of words for each object.
 ///
-/// Each object takes a run of words: a byte for each name, made of its length and some of its
-/// letters, then the node of each name. Runs are kept while their item is decoded.
+/// Where names are looked for as they stand in the page, that is how far they have been read. Where each
+/// would have to be changed at every look, it is a byte for each name, made of its length and some of its
+/// letters as changed, so that a key is compared with eight names at once, and then the node of each.
 struct JSONMemberTable {
   private var storage: UnsafeMutableRawPointer
   private var capacity = 512
@@ -32,6 +33,21 @@ struct JSONMemberTable {
       storage.storeBytes(of: 0, toByteOffset: start + (names - 1) & ~7, as: UInt64.self)
     }
     return start
+  }
+
+  /// Makes room for how far an object's names have been read, and returns where that is.
+  @inline(__always)
+  mutating func reserveProgress(from firstName: Int) -> Int {
+    let start = used
+    used += MemoryLayout<JSONNameProgress>.stride
+    if used > capacity { grow() }
+    progress(in: start).initialize(to: JSONNameProgress(from: firstName))
+    return start
+  }
+
+  @inline(__always)
+  func progress(in run: Int) -> UnsafeMutablePointer<JSONNameProgress> {
+    (storage + run).assumingMemoryBound(to: JSONNameProgress.self)
   }
 
   @inline(never)
@@ -77,5 +93,59 @@ struct JSONMemberTable {
     let letters =
       UInt32(name[0]) &* 7 &+ UInt32(name[count >> 1]) &* 31 &+ UInt32(name[count - 1]) &* 101
     return UInt8(truncatingIfNeeded: UInt32(truncatingIfNeeded: count) &* 57 &+ letters)
+  }
+}
+
+/// How far the names of an object have been read: a type asks for its members in the page's order, as a rule,
+/// so that the next key is one of the next names.
+struct JSONNameProgress {
+  /// The first name that was not passed.
+  private var next: UInt32
+  /// Bits of the names before it; of a key with another bit, none of them is the name.
+  private var passed: UInt64 = 0
+
+  init(from firstName: Int) { next = UInt32(truncatingIfNeeded: firstName) }
+
+  /// The first name of these bytes between `first` and `end`; -1 when there is none. Passes it.
+  ///
+  /// `isOdd` is whether a name before it, or any where there is none, has to be told by other means: one
+  /// with escapes, and one that is not ASCII unless `byBytes`.
+  @inline(__always)
+  mutating func find(
+    _ key: UnsafePointer<UInt8>, _ length: Int, from first: Int, to end: Int,
+    in bytes: UnsafePointer<UInt8>, _ tape: UnsafePointer<UInt64>, byBytes: Bool = false
+  ) -> (name: Int, isOdd: Bool) {
+    let bit = Self.bit(key, length)
+    let next = Int(next)
+    var passed = passed
+    var isOdd = false
+    var name = passed & bit == 0 ? next : first
+    while name < end {
+      let word = JSONWord(bits: tape[name])
+      if word.isKind(.string) || byBytes && word.isKind(.unicodeString) {
+        if JSONItemContext.equal(bytes + word.offset, word.length, key, length) {
+          if name >= next, !isOdd {
+            self.next = UInt32(truncatingIfNeeded: Self.name(after: name, tape))
+            self.passed = passed | bit
+          }
+          return (name, isOdd)
+        }
+        if name >= next { passed |= Self.bit(bytes + word.offset, word.length) }
+      } else {
+        isOdd = true
+      }
+      name = Self.name(after: name, tape)
+    }
+    return (-1, isOdd)
+  }
+
+  @inline(__always)
+  private static func name(after name: Int, _ tape: UnsafePointer<UInt64>) -> Int {
+    JSONWord(bits: tape[name + 1]).isContainer ? Int(tape[name + 2] >> 32) : name + 2
+  }
+
+  @inline(__always)
+  private static func bit(_ name: UnsafePointer<UInt8>, _ length: Int) -> UInt64 {
+    1 &<< (UInt64(truncatingIfNeeded: length) &* 11 &+ (length > 0 ? UInt64(name[0]) : 0))
   }
 }

@@ -11,10 +11,11 @@ struct JSONObject {
 
   /// How the names are kept.
   fileprivate enum Names: UInt8 {
-    /// All plain ASCII, in the table.
-    case plain
-    /// In the table, but some of them are not plain ASCII, or a key strategy does more to them than
-    /// change letters.
+    /// As they stand in the page.
+    case written
+    /// In the table, as a key strategy changes their letters.
+    case converted
+    /// In the table, but some of them are not plain ASCII, or the key strategy does more to them.
     case odd
     /// Hashed: there are many, or a custom strategy made the keys.
     case hashed
@@ -37,7 +38,7 @@ extension JSONItemContext {
       hashed[node] = hashedMembers(of: node, place)
       (run, names) = (0, .hashed)
     } else if options.takesNamesAsTheyAre {
-      (run, names) = enter(node, count)
+      (run, names) = (table.reserveProgress(from: node + 2), .written)
     } else {
       (run, names) = enterConverted(node, count)
     }
@@ -45,23 +46,6 @@ extension JSONItemContext {
       number: UInt32(truncatingIfNeeded: node), place: place,
       count: UInt32(truncatingIfNeeded: count), run: UInt32(truncatingIfNeeded: run),
       generation: table.generation, names: names)
-  }
-
-  /// Notes the names in the table.
-  @inline(__always)
-  private func enter(_ node: Int, _ count: Int) -> (run: Int, JSONObject.Names) {
-    let run = table.reserve(names: count)
-    let table = table
-    var name = node + 2
-    var isPlain = true
-    for number in 0..<count {
-      let word = JSONWord(bits: tape[name])
-      isPlain = isPlain && word.isKind(.string)
-      let signature = JSONMemberTable.signature(bytes + word.offset, word.length)
-      table.set(number, of: count, in: run, signature, node: name)
-      name = JSONWord(bits: tape[name + 1]).isContainer ? Int(tape[name + 2] >> 32) : name + 2
-    }
-    return (run, isPlain ? .plain : .odd)
   }
 
   /// Notes the names as `convertFromSnakeCase` changes them.
@@ -73,7 +57,7 @@ extension JSONItemContext {
       isPlain = isPlain && signature != nil
       table.set(number, of: count, in: run, signature ?? 0, node: name)
     }
-    return (run, isPlain ? .plain : .odd)
+    return (run, isPlain ? .converted : .odd)
   }
 
   /// A name as `convertFromSnakeCase` changes it; nil for one that only `SnakeCase.key` can change.
@@ -105,32 +89,47 @@ extension JSONItemContext {
 
   /// The value of the first member that the key means, nil for none; names are equal as strings are, as
   /// they are to `JSONDecoder`.
+  @inline(__always)
   func find(_ key: String, in object: JSONObject) -> Int? {
+    guard object.names == .written, object.generation == table.generation else {
+      return findOtherwise(key, in: object)
+    }
+    let found = key.utf8.withContiguousStorageIfAvailable { search($0, in: object) }
+    guard let found, !found.isOdd else { return findOdd(key, in: object, before: found?.name) }
+    return found.name < 0 ? nil : found.name + 1
+  }
+
+  /// The first name of these bytes; see `JSONNameProgress.find`.
+  private func search(
+    _ key: UnsafeBufferPointer<UInt8>, in object: JSONObject
+  ) -> (name: Int, isOdd: Bool) {
+    guard let start = key.baseAddress else { return (-1, true) }
+    let end = Int(tape[object.node + 1] >> 32)
+    let found = table.progress(in: Int(object.run)).pointee.find(
+      start, key.count, from: object.node + 2, to: end, in: bytes, tape)
+    // Text that is not ASCII can be written in several ways, one of which may be.
+    return found.name < 0 && !found.isOdd ? (-1, key.contains { $0 >= 0x80 }) : found
+  }
+
+  @inline(never)
+  private func findOtherwise(_ key: String, in object: JSONObject) -> Int? {
     guard object.generation == table.generation, object.names != .hashed else {
       return findHashed(key, in: object)
     }
-    let found = key.utf8.withContiguousStorageIfAvailable { bytes in
-      bytes.baseAddress.map { search($0, bytes.count, in: object) } ?? Self.odd
+    let found = key.utf8.withContiguousStorageIfAvailable { searchConverted($0, in: object) }
+    guard let found, !found.isOdd, object.names == .converted else {
+      return findOdd(key, in: object, before: found?.name)
     }
-    let number = found ?? Self.odd
-    if number == Self.odd || object.names == .odd {
-      return findOdd(key, in: object, before: number < 0 ? nil : number)
-    }
-    return number < 0 ? nil : table.node(number, of: Int(object.count), in: Int(object.run)) + 1
+    return found.name < 0 ? nil : found.name + 1
   }
 
-  /// No name is these bytes.
-  private static var none: Int { -1 }
-  /// Nor need one be: text that is not ASCII can be written in several ways.
-  private static var odd: Int { -2 }
-
-  /// The number of the first plain name of these bytes.
-  @inline(__always)
-  private func search(
-    _ key: UnsafePointer<UInt8>, _ length: Int, in object: JSONObject
-  ) -> Int {
+  /// The first plain name that is changed to these bytes.
+  private func searchConverted(
+    _ key: UnsafeBufferPointer<UInt8>, in object: JSONObject
+  ) -> (name: Int, isOdd: Bool) {
+    guard let start = key.baseAddress else { return (-1, true) }
     let ones: UInt64 = 0x0101_0101_0101_0101
-    let wanted = ones &* UInt64(JSONMemberTable.signature(key, length))
+    let wanted = ones &* UInt64(JSONMemberTable.signature(start, key.count))
     let (count, run, table) = (Int(object.count), Int(object.run), table)
     var base = 0
     while base < count {
@@ -140,22 +139,15 @@ extension JSONItemContext {
       while equal != 0 {
         let number = base + equal.trailingZeroBitCount >> 3
         guard number < count else { break }
-        if isName(table.node(number, of: count, in: run), key, length) { return number }
+        let name = table.node(number, of: count, in: run)
+        if withConverted(name, { Self.equal($0, $1, start, key.count) }) == true {
+          return (name, false)
+        }
         equal &= equal &- 1
       }
       base += 8
     }
-    for index in 0..<length where key[index] >= 0x80 { return Self.odd }
-    return Self.none
-  }
-
-  @inline(__always)
-  private func isName(_ name: Int, _ key: UnsafePointer<UInt8>, _ length: Int) -> Bool {
-    guard options.takesNamesAsTheyAre else {
-      return withConverted(name) { Self.equal($0, $1, key, length) } ?? false
-    }
-    let word = word(at: name)
-    return word.isKind(.string) && Self.equal(bytes + word.offset, word.length, key, length)
+    return (-1, key.contains { $0 >= 0x80 })
   }
 
   @inline(__always)
@@ -164,33 +156,40 @@ extension JSONItemContext {
   ) -> Bool {
     guard length == otherLength else { return false }
     let (one, other) = (UnsafeRawPointer(one), UnsafeRawPointer(other))
-    var index = 0
-    while index + 8 <= length {
-      if one.loadUnaligned(fromByteOffset: index, as: UInt64.self)
-        != other.loadUnaligned(fromByteOffset: index, as: UInt64.self)
-      {
-        return false
+    if length >= 8 {
+      var place = 0
+      while place < length - 8 {
+        if !isEqual(one, other, at: place, as: UInt64.self) { return false }
+        place += 8
       }
-      index += 8
+      return isEqual(one, other, at: length - 8, as: UInt64.self)
     }
-    while index < length {
-      if one.load(fromByteOffset: index, as: UInt8.self)
-        != other.load(fromByteOffset: index, as: UInt8.self)
-      {
-        return false
-      }
-      index += 1
+    if length >= 4 {
+      return isEqual(one, other, at: 0, as: UInt32.self)
+        && isEqual(one, other, at: length - 4, as: UInt32.self)
     }
-    return true
+    if length >= 2 {
+      return isEqual(one, other, at: 0, as: UInt16.self)
+        && isEqual(one, other, at: length - 2, as: UInt16.self)
+    }
+    return length == 0 || isEqual(one, other, at: 0, as: UInt8.self)
+  }
+
+  @inline(__always)
+  private static func isEqual<Word: FixedWidthInteger & BitwiseCopyable>(
+    _ one: UnsafeRawPointer, _ other: UnsafeRawPointer, at place: Int, as type: Word.Type
+  ) -> Bool {
+    one.loadUnaligned(fromByteOffset: place, as: type)
+      == other.loadUnaligned(fromByteOffset: place, as: type)
   }
 
   /// Looks among names that bytes do not tell: escaped ones, others than ASCII; and among all of them for
-  /// a key that is not ASCII. `found` is the first plain name.
+  /// a key that is not ASCII. `found` is the first plain name, negative for none.
   @inline(never)
   private func findOdd(_ key: String, in object: JSONObject, before found: Int?) -> Int? {
     let isASCII = key.utf8.allSatisfy { $0 < 0x80 }
-    for (number, name) in document.names(of: object.node).enumerated() {
-      if number == found { return name + 1 }
+    for name in document.names(of: object.node) {
+      if name == found { return name + 1 }
       if isASCII, isPlain(name) { continue }
       guard let text = try? document.text(at: name) else { continue }
       if options.key(for: text, at: []) == key { return name + 1 }

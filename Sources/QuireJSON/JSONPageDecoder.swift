@@ -161,24 +161,42 @@ extension JSONDocument: RawItemStorage {
     var path = path
     return path.withUTF8 { path in
       var found = node
-      for step in path.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
+      var start = 0
+      while true {
+        var end = start
+        while end < path.count, path[end] != UInt8(ascii: "/") { end += 1 }
+        let step = UnsafeBufferPointer(rebasing: path[start..<end])
         guard let child = child(of: found, step) else { return nil }
-        found = child
+        if end == path.count { return child }
+        (found, start) = (child, end + 1)
       }
-      return found
     }
   }
 
-  private func child(of node: Int, _ step: Slice<UnsafeBufferPointer<UInt8>>) -> Int? {
+  private func child(of node: Int, _ step: UnsafeBufferPointer<UInt8>) -> Int? {
     if word(at: node).isKind(.array) {
       return Int(String(decoding: step, as: UTF8.self)).flatMap { element(of: node, at: $0) }
     }
-    var name = Array(step)
-    if name.contains(UInt8(ascii: "~")) {
+    if step.contains(UInt8(ascii: "~")) {
       let text = String(decoding: step, as: UTF8.self)
-      name = Array(text.replacing("~1", with: "/").replacing("~0", with: "~").utf8)
+      let name = Array(text.replacing("~1", with: "/").replacing("~0", with: "~").utf8)
+      return name.withUnsafeBufferPointer { member(of: node, named: $0) }
     }
-    return names(of: node).first { has($0, text: name) }.map { $0 + 1 }
+    return member(of: node, named: step)
+  }
+
+  /// The value of the first member of that name.
+  private func member(of node: Int, named name: UnsafeBufferPointer<UInt8>) -> Int? {
+    index.withPointers { bytes, tape in
+      guard JSONWord(bits: tape[node]).isKind(.object) else { return nil }
+      var progress = JSONNameProgress(from: node + 2)
+      let found = progress.find(
+        name.baseAddress ?? bytes, name.count, from: node + 2, to: Int(tape[node + 1] >> 32),
+        in: bytes, tape,
+        byBytes: true)
+      guard found.isOdd else { return found.name < 0 ? nil : found.name + 1 }
+      return names(of: node).first { has($0, text: Array(name)) }.map { $0 + 1 }
+    }
   }
 
   package func decode<Value: Decodable>(

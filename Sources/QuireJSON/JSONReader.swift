@@ -47,11 +47,9 @@ public struct JSONReader: ~Copyable {
   /// The item, which paths start below.
   private let item: Int
   private let node: Int
-  /// The first name that was not read yet, where all before it were; and the end of the names.
-  private var unread: Int
+  /// How far the names were read, and where they end.
+  private var progress: JSONNameProgress
   private let end: Int
-  /// A bit for each of the names before `unread`.
-  private var namesRead: UInt64 = 0
 
   private let notes: JSONReaderNotes
 
@@ -65,7 +63,7 @@ public struct JSONReader: ~Copyable {
     self.item = item
     self.node = node
     let isObject = JSONWord(bits: tape[node]).isKind(.object)
-    unread = node + 2
+    progress = JSONNameProgress(from: node + 2)
     end = isObject ? Int(tape[node + 1] >> 32) : node
   }
 
@@ -81,28 +79,11 @@ public struct JSONReader: ~Copyable {
 
   /// The value of a member; nil when there is none.
   private mutating func find(_ name: StaticString) -> Int? {
-    let (start, length) = (name.utf8Start, name.utf8CodeUnitCount)
-    let bit: UInt64 = 1 &<< UInt64(JSONMemberTable.signature(start, length))
-    // A name may be asked for twice, and stand twice in the page: the first counts.
-    var place = namesRead & bit == 0 ? unread : node + 2
-    var isOdd = false
-    while place < end {
-      let word = word(at: place)
-      if word.isKind(.string) || word.isKind(.unicodeString) {
-        if JSONItemContext.equal(bytes + word.offset, word.length, start, length) {
-          if isOdd { return findAgain(name) }
-          if place == unread {
-            unread = next(after: place + 1)
-            namesRead |= bit
-          }
-          return place + 1
-        }
-      } else {
-        isOdd = true
-      }
-      place = next(after: place + 1)
-    }
-    return isOdd ? findAgain(name) : nil
+    let found = progress.find(
+      name.utf8Start, name.utf8CodeUnitCount, from: node + 2, to: end, in: bytes, tape,
+      byBytes: true)
+    if found.isOdd { return findAgain(name) }
+    return found.name < 0 ? nil : found.name + 1
   }
 
   /// Looks among all names: one may be written with escapes.
@@ -134,9 +115,8 @@ public struct JSONReader: ~Copyable {
   private func string(at node: Int) throws -> String {
     let word = word(at: node)
     let text = UnsafeBufferPointer(start: bytes + word.offset, count: word.length)
-    if word.isKind(.string) || word.isKind(.unicodeString) {
-      return String(decoding: text, as: UTF8.self)
-    }
+    if word.isKind(.string) { return String(checkedUTF8: text, isASCII: true) }
+    if word.isKind(.unicodeString) { return String(checkedUTF8: text, isASCII: false) }
     guard word.isKind(.escapedString) else { throw noText(node) }
     return JSONEscapes.text(of: text)
   }

@@ -24,9 +24,9 @@ extension JSONItemContext {
   func string(at node: Int) throws(JSONProblem) -> String {
     let word = word(at: node)
     let text = UnsafeBufferPointer(start: bytes + word.offset, count: word.length)
-    if word.isKind(.string) { return String(decoding: text, as: UTF8.self) }
+    if word.isKind(.string) { return String(checkedUTF8: text, isASCII: true) }
     switch word.kind {
-    case .string, .unicodeString: return String(decoding: text, as: UTF8.self)
+    case .string, .unicodeString: return String(checkedUTF8: text, isASCII: false)
     case .escapedString: return JSONEscapes.text(of: text)
     case .surrogateString, .invalidString: throw .text
     case .null: throw .null
@@ -256,57 +256,65 @@ enum JSONEscapes {
   /// The text between two quotes.
   static func text(of written: UnsafeBufferPointer<UInt8>) -> String {
     // No escape is shorter than what it stands for.
-    String(unsafeUninitializedCapacity: written.count) { output in
-      guard let from = written.baseAddress, let to = output.baseAddress else { return 0 }
-      return resolve(from, written.count, into: to)
+    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: written.count) { output in
+      guard let from = written.baseAddress, let to = output.baseAddress else { return "" }
+      let (count, isASCII) = resolve(from, written.count, into: to)
+      return String(
+        checkedUTF8: UnsafeBufferPointer(start: to, count: count), isASCII: isASCII)
     }
   }
 
-  /// Writes the text of `count` bytes, and returns how long it is.
+  /// Writes the text of `count` bytes, for which `to` has room; returns how long it is.
   static func resolve(
     _ from: UnsafePointer<UInt8>, _ count: Int, into to: UnsafeMutablePointer<UInt8>
-  ) -> Int {
-    var read = 0
-    var written = 0
+  ) -> (count: Int, isASCII: Bool) {
+    var (read, written) = (0, 0)
+    // All bytes one over the other, and the largest character that was escaped.
+    var (seen, largest): (UInt64, UInt32) = (0, 0)
     while read < count {
-      let run = plainRun(from, read, count)
-      (to + written).update(from: from + read, count: run)
-      read += run
-      written += run
-      guard read < count else { break }
-      if from[read + 1] == UInt8(ascii: "u") {
+      if read &+ 8 <= count {
+        // Written as it is, up to its end: what stands behind a backslash will be written over.
+        let chunk = JSONScanner.load(from + read)
+        UnsafeMutableRawPointer(to + written).storeBytes(of: chunk.littleEndian, as: UInt64.self)
+        seen |= chunk
+        let backslash = backslash(in: chunk)
+        let run = backslash == 0 ? 8 : backslash.trailingZeroBitCount >> 3
+        read &+= run
+        written &+= run
+        if backslash == 0 { continue }
+      } else if from[read] != UInt8(ascii: "\\") {
+        to[written] = from[read]
+        seen |= UInt64(from[read])
+        read &+= 1
+        written &+= 1
+        continue
+      }
+      if from[read &+ 1] == UInt8(ascii: "u") {
         let (scalar, length) = scalar(from + read)
+        largest = max(largest, scalar.value)
         for byte in UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter {
           to[written] = byte
-          written += 1
+          written &+= 1
         }
-        read += length
+        read &+= length
       } else {
-        to[written] = character(forEscape: from[read + 1])
-        written += 1
-        read += 2
+        to[written] = character(forEscape: from[read &+ 1])
+        written &+= 1
+        read &+= 2
       }
     }
-    return written
+    return (written, seen & 0x8080_8080_8080_8080 == 0 && largest < 0x80)
   }
 
-  /// How many bytes stand before the next backslash.
+  /// Has the high bit of the first byte set that is a backslash; is 0 when none is.
   @inline(__always)
-  private static func plainRun(
-    _ from: UnsafePointer<UInt8>, _ start: Int, _ count: Int
-  ) -> Int {
+  private static func backslash(in chunk: UInt64) -> UInt64 {
     let ones: UInt64 = 0x0101_0101_0101_0101
-    var index = start
-    while index + 8 <= count {
-      let chunk = JSONScanner.load(from + index) ^ ones &* UInt64(UInt8(ascii: "\\"))
-      let hit = (chunk &- ones) & ~chunk & (ones &* 0x80)
-      if hit != 0 { return index + hit.trailingZeroBitCount >> 3 - start }
-      index += 8
-    }
-    while index < count, from[index] != UInt8(ascii: "\\") { index += 1 }
-    return index - start
+    let difference = chunk ^ ones &* UInt64(UInt8(ascii: "\\"))
+    return (difference &- ones) & ~difference & (ones &* 0x80)
   }
 
+  @inline(__always)
   private static func character(forEscape letter: UInt8) -> UInt8 {
     switch letter {
     case UInt8(ascii: "b"): 0x08

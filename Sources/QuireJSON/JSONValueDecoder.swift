@@ -1,5 +1,6 @@
 import QuireCore
 import QuirePagination
+import Synchronization
 
 #if canImport(FoundationEssentials)
   import FoundationEssentials
@@ -33,8 +34,7 @@ struct JSONValueDecoder: Decoder, SingleValueDecodingContainer {
     guard context.word(at: node).isKind(.object) else {
       throw noContainer([String: Any].self, "keyed")
     }
-    return KeyedDecodingContainer(
-      JSONKeyedContainer<Key>(context: context, object: context.object(at: node, place)))
+    return context.container(keyedBy: type, of: node, place)
   }
 
   func unkeyedContainer() throws -> any UnkeyedDecodingContainer {
@@ -151,57 +151,167 @@ extension Dictionary: JSONStringDictionary where Key == String, Value: Decodable
   }
 }
 
-/// Values of any type.
-extension JSONItemContext {
-  /// The types that are not asked to decode themselves, as in `JSONDecoder`; and those whose asking
-  /// would end here anyway.
-  private enum Special {
-    case string, int, double, bool, json, date, data, url, decimal
+/// A list whose elements are decoded without a container that is asked for each of them. What they are is found
+/// out by a cast, for which there has to be a protocol.
+protocol JSONElementList {
+  static func decode(by decoder: JSONValueDecoder) throws -> Self
+}
 
-    @inline(__always)
-    init?(_ type: Any.Type) {
-      if type == String.self {
-        self = .string
-      } else if type == Int.self {
-        self = .int
-      } else if type == Double.self {
-        self = .double
-      } else if type == Bool.self {
-        self = .bool
-      } else if type == Date.self {
-        self = .date
-      } else if type == JSONValue.self {
-        self = .json
-      } else if type == URL.self {
-        self = .url
-      } else if type == Data.self {
-        self = .data
-      } else if type == Decimal.self {
-        self = .decimal
-      } else {
-        return nil
+extension Array: JSONElementList where Element: Decodable {
+  static func decode(by decoder: JSONValueDecoder) throws -> Self {
+    let (context, list) = (decoder.context, decoder.node)
+    let word = context.word(at: list)
+    guard word.isKind(.array) else { return try Self(from: decoder) }
+    if let scalars = context.scalars(Element.self, of: list) { return scalars }
+    var elements: Self = []
+    elements.reserveCapacity(Swift.min(word.length, 32))
+    var node = list + 2
+    for index in 0..<word.length {
+      elements.append(
+        try context.decode(Element.self, at: node, in: decoder.place, key: JSONIndexKey(index)))
+      node = context.next(after: node)
+    }
+    return elements
+  }
+}
+
+extension JSONItemContext {
+  /// The elements of a list; nil where they are no scalars, and where one of them does not fit.
+  fileprivate func scalars<Element>(_ type: Element.Type, of list: Int) -> [Element]? {
+    // Each case makes a list of just the type that it was chosen by.
+    switch types.special(type) {
+    case .string?:
+      let texts = elements(of: list) { node throws(JSONProblem) in try string(at: node) }
+      return unsafeBitCast(texts, to: [Element]?.self)
+    case .int?:
+      let numbers = elements(of: list) { node throws(JSONProblem) in
+        try integer(Int.self, at: node)
       }
+      return unsafeBitCast(numbers, to: [Element]?.self)
+    case .double?:
+      let numbers = elements(of: list) { node throws(JSONProblem) in
+        try float(Double.self, at: node)
+      }
+      return unsafeBitCast(numbers, to: [Element]?.self)
+    case .bool?:
+      let values = elements(of: list) { node throws(JSONProblem) in try bool(at: node) }
+      return unsafeBitCast(values, to: [Element]?.self)
+    default: return nil
     }
   }
 
+  @inline(__always)
+  private func elements<Element>(
+    of list: Int, _ read: (Int) throws(JSONProblem) -> Element
+  ) -> [Element]? {
+    let count = word(at: list).length
+    var elements: [Element] = []
+    elements.reserveCapacity(count)
+    var node = list + 2
+    for _ in 0..<count {
+      guard let element = try? read(node) else { return nil }
+      elements.append(element)
+      node = next(after: node)
+    }
+    return elements
+  }
+}
+
+/// The types that are not asked to decode themselves, as in `JSONDecoder`; and those whose asking would end in
+/// the same here.
+// SAFETY: types are constant.
+enum JSONSpecialType: @unchecked Sendable {
+  case string, int, double, bool, json, date, data, url, decimal
+  case list(any JSONElementList.Type)
+
+  fileprivate init?(_ type: Any.Type) {
+    if type == Date.self {
+      self = .date
+    } else if type == JSONValue.self {
+      self = .json
+    } else if type == URL.self {
+      self = .url
+    } else if type == Data.self {
+      self = .data
+    } else if type == Decimal.self {
+      self = .decimal
+    } else if let list = type as? any JSONElementList.Type {
+      self = .list(list)
+    } else {
+      return nil
+    }
+  }
+}
+
+/// The types that were decoded, and which of them are special.
+struct JSONKnownTypes {
+  /// A page has few types: to look at others again does no harm.
+  private static var most: Int { 32 }
+
+  /// To find out what a type is takes as long as to decode a hundred values.
+  private static let ofProcess = Mutex<[ObjectIdentifier: JSONSpecialType?]>([:])
+  private static var mostOfProcess: Int { 4096 }
+
+  private var known: [(type: ObjectIdentifier, special: JSONSpecialType?)] = []
+
+  @inline(__always)
+  mutating func special(_ type: Any.Type) -> JSONSpecialType? {
+    if type == String.self { return .string }
+    if type == Int.self { return .int }
+    if type == Double.self { return .double }
+    if type == Bool.self { return .bool }
+    for index in known.indices where known[index].type == ObjectIdentifier(type) {
+      return known[index].special
+    }
+    return learn(type)
+  }
+
+  @inline(never)
+  private mutating func learn(_ type: Any.Type) -> JSONSpecialType? {
+    let special = Self.ofProcess.withLock { types in
+      if let known = types[ObjectIdentifier(type)] { return known }
+      let special = JSONSpecialType(type)
+      if types.count < Self.mostOfProcess {
+        types.updateValue(special, forKey: ObjectIdentifier(type))
+      }
+      return special
+    }
+    if known.count < Self.most { known.append((ObjectIdentifier(type), special)) }
+    return special
+  }
+}
+
+/// Values of any type.
+extension JSONItemContext {
   /// Decodes what `key` leads to from `place`.
   func decode<T: Decodable>(
     _ type: T.Type, at node: Int, in place: JSONPlace, key: some CodingKey
   ) throws -> T {
-    if let special = Special(type) {
+    switch types.special(type) {
+    case nil: return try within(node, place, key) { try decode(type, $0) }
+    case .list(let list): return try within(node, place, key) { try decode(type, list, $0) }
+    case let special?:
       return try decode(special, type, node, place, key) { body in
         try within(node, place, key, body)
       }
     }
-    return try within(node, place, key) { try decode(type, $0) }
   }
 
   /// Decodes the value at `place`.
   func decode<T: Decodable>(_ type: T.Type, at node: Int, in place: JSONPlace) throws -> T {
-    if let special = Special(type) {
+    switch types.special(type) {
+    case nil: return try within(node, place) { try decode(type, $0) }
+    case .list(let list): return try within(node, place) { try decode(type, list, $0) }
+    case let special?:
       return try decode(special, type, node, place, nil) { body in try within(node, place, body) }
     }
-    return try within(node, place) { try decode(type, $0) }
+  }
+
+  /// Decodes a list that is a `T`.
+  private func decode<T, List: JSONElementList>(
+    _ type: T.Type, _ list: List.Type, _ decoder: JSONValueDecoder
+  ) throws -> T {
+    unsafeBitCast(try list.decode(by: decoder), to: type)
   }
 
   @inline(__always)
@@ -223,7 +333,7 @@ extension JSONItemContext {
   }
 
   private func decode<T>(
-    _ special: Special, _ type: T.Type, _ node: Int, _ place: JSONPlace,
+    _ special: JSONSpecialType, _ type: T.Type, _ node: Int, _ place: JSONPlace,
     _ key: @autoclosure () -> (any CodingKey)?,
     _ within: ((JSONValueDecoder) throws -> Any) throws -> Any
   ) throws -> T {
@@ -241,6 +351,7 @@ extension JSONItemContext {
       case .data: if let data = try data(node, place, key(), within) as? T { return data }
       case .url: if let url = try url(node, place, key()) as? T { return url }
       case .decimal: if let value = try decimal(at: node) as? T { return value }
+      case .list: break
       }
       throw JSONProblem.mismatch
     } catch let problem as JSONProblem {

@@ -125,6 +125,20 @@ struct TypedDifferentialTests {
     }
   }
 
+  @Test("14-Typed: lists of scalars, and an element among them that is none of theirs")
+  func scalarLists() {
+    for odd in ["null", "true", "1", "-1.5", "1e400", #""a\u00e9""#, "[]", "{}", "[1]"] {
+      for list in ["[\(odd)]", #"["x",\#(odd)]"#, "[1,2,\(odd),3]", "[false,\(odd)]", odd] {
+        expectSame([String].self, list)
+        expectSame([Int].self, list)
+        expectSame([Double].self, list)
+        expectSame([Bool].self, list)
+        expectSame([[Int]].self, "[[0],\(list)]")
+        expectSame([String: [Double]].self, #"{"a":\#(list)}"#)
+      }
+    }
+  }
+
   private static func power(ofTwo bits: Int, plus offset: Int) -> String {
     // 2¹²⁸ itself fits no type: its digits are written by hand.
     guard bits < 128 else {

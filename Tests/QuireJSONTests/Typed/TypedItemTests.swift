@@ -121,6 +121,47 @@ struct TypedItemTests {
     #expect(try items[2].container.decode(Int.self, forKey: JSONName("e\u{301}")) == 5)
   }
 
+  @Test("14-Typed: containers of the same keys that are in use together read their own objects")
+  func containersTogether() throws {
+    struct Tree: Decodable {
+      let name: String
+      let again: String
+      let children: [Tree]
+
+      enum CodingKeys: CodingKey { case name, children }
+
+      init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        let other = try decoder.container(keyedBy: CodingKeys.self)
+        children = try container.decode([Tree].self, forKey: .children)
+        name = try container.decode(String.self, forKey: .name)
+        again = try other.decode(String.self, forKey: .name)
+      }
+
+      var names: [String] { [name, again] + children.flatMap(\.names) }
+    }
+    let leaf = #"{"children":[],"name":"c"}"#
+    let text = #"{"name":"a","children":[{"children":[\#(leaf)],"name":"b"},\#(leaf)]}"#
+    let tree = try RawItem(Array(text.utf8)).decode(Tree.self)
+    #expect(tree.names == ["a", "a", "b", "b", "c", "c", "c", "c"])
+  }
+
+  @Test("14-Typed: a container outlives the decoder that was kept and asked for it")
+  func lateContainer() throws {
+    struct Keeping: Decodable {
+      let decoder: any Decoder
+      init(from decoder: any Decoder) throws { self.decoder = decoder }
+    }
+    func container() throws -> KeyedDecodingContainer<JSONName> {
+      let kept = try RawItem(Array(#"{"a":1,"b":{"c":2}}"#.utf8)).decode(Keeping.self)
+      return try kept.decoder.container(keyedBy: JSONName.self)
+    }
+    let late = try container()
+    #expect(try late.decode(Int.self, forKey: JSONName("a")) == 1)
+    let inner = try late.nestedContainer(keyedBy: JSONName.self, forKey: JSONName("b"))
+    #expect(try inner.decode(Int.self, forKey: JSONName("c")) == 2)
+  }
+
   @Test("14-Typed: a type that follows the page down ends with an error, not with the stack")
   func deep() throws {
     indirect enum Tree: Decodable {
