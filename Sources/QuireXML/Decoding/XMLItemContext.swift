@@ -333,18 +333,32 @@ struct XMLKey: CodingKey {
 extension XMLItemContext {
   func string(_ value: XMLValue) throws -> String {
     try checkScalar(value, String.self)
-    return withBytes(of: value) { String(decoding: $0, as: UTF8.self) }
+    return withBytes(of: value) { String(checkedUTF8: $0) }
   }
 
   func integer<Integer: FixedWidthInteger>(
     _ type: Integer.Type, _ value: XMLValue
   ) throws -> Integer {
     try checkScalar(value, type)
-    let result = withBytes(of: value) {
-      Integer(String(decoding: XMLText.trimmed($0), as: UTF8.self))
+    let result = withBytes(of: value) { bytes -> Integer? in
+      let text = XMLText.trimmed(bytes)
+      if let number = Self.plain(text) { return Integer(exactly: number) }
+      return Integer(String(checkedUTF8: text))
     }
     guard let result else { throw mismatch(type, value) }
     return result
+  }
+
+  /// A number of up to eighteen digits and nothing else.
+  private static func plain(_ text: UnsafeBufferPointer<UInt8>) -> Int64? {
+    guard 1...18 ~= text.count else { return nil }
+    var number: Int64 = 0
+    for byte in text {
+      let digit = byte &- UInt8(ascii: "0")
+      guard digit < 10 else { return nil }
+      number = number &* 10 &+ Int64(digit)
+    }
+    return number
   }
 
   func float<Number: BinaryFloatingPoint & LosslessStringConvertible>(

@@ -33,12 +33,16 @@ final class XMLIndex: @unchecked Sendable {
     /// Bits of which equal local names share one, and others seldom do: one for a name of ASCII, and all for
     /// others, which may be equal in several spellings.
     static func bits(of local: String) -> UInt64 {
-      var sum: UInt8 = 0
-      for byte in local.utf8 {
-        guard byte < 0x80 else { return .max }
-        sum = sum &* 31 &+ byte
+      var local = local
+      return local.withUTF8 { bytes in
+        var sum: UInt8 = 0
+        var all: UInt8 = 0
+        for byte in bytes {
+          all |= byte
+          sum = sum &* 31 &+ byte
+        }
+        return all < 0x80 ? 1 &<< UInt64(sum) : .max
       }
-      return 1 &<< UInt64(sum)
     }
   }
 
@@ -121,7 +125,7 @@ final class XMLIndex: @unchecked Sendable {
     }
   }
 
-  func string(of node: Int) -> String { String(decoding: value(of: node), as: UTF8.self) }
+  func string(of node: Int) -> String { String(checkedUTF8: value(of: node)) }
 
   /// Calls `body` with the element's own text: what is directly in it, elements left out.
   func withText<Result>(
@@ -156,7 +160,7 @@ final class XMLIndex: @unchecked Sendable {
   func trimmedText(of node: Int) -> String? {
     withText(of: node) {
       let trimmed = XMLText.trimmed($0)
-      return trimmed.isEmpty ? nil : String(decoding: trimmed, as: UTF8.self)
+      return trimmed.isEmpty ? nil : String(checkedUTF8: trimmed)
     }
   }
 
@@ -231,7 +235,7 @@ extension XMLIndex {
 
   private func trimmed(_ bytes: UnsafeBufferPointer<UInt8>) -> JSONValue? {
     let trimmed = XMLText.trimmed(bytes)
-    return trimmed.isEmpty ? nil : .string(String(decoding: trimmed, as: UTF8.self))
+    return trimmed.isEmpty ? nil : .string(String(checkedUTF8: trimmed))
   }
 
   /// The match nearest to the root, of those the first; one that has the attribute it is about.
@@ -348,9 +352,6 @@ extension XMLIndex {
   }
 
   private static func digest(_ bytes: UnsafeBufferPointer<UInt8>, _ seed: Int = 0) -> Int {
-    var digest = ContentDigest()
-    withUnsafeBytes(of: seed) { digest.add($0) }
-    digest.add(UnsafeRawBufferPointer(bytes))
-    return digest.value
+    ContentDigest.of(UnsafeRawBufferPointer(bytes), seed: seed)
   }
 }

@@ -183,19 +183,40 @@ struct XMLMapping {
   private static func append(quoted text: UnsafeBufferPointer<UInt8>, to output: inout [UInt8]) {
     output.append(UInt8(ascii: "\""))
     var start = 0
-    for (place, byte) in text.enumerated() where byte < 0x20 || byte == 0x22 || byte == 0x5C {
-      output.append(contentsOf: UnsafeBufferPointer(rebasing: text[start..<place]))
-      start = place + 1
-      switch byte {
-      case 0x22, 0x5C: output += [0x5C, byte]
+    while true {
+      let end = endOfPlain(text, from: start)
+      output.append(contentsOf: UnsafeBufferPointer(rebasing: text[start..<end]))
+      if end == text.count { break }
+      start = end + 1
+      switch text[end] {
+      case 0x22, 0x5C: output += [0x5C, text[end]]
       case 0x0A: output += "\\n".utf8
       case 0x0D: output += "\\r".utf8
       case 0x09: output += "\\t".utf8
-      default: output += ("\\u" + byte.padded(to: 4, radix: 16)).utf8
+      default: output += ("\\u" + text[end].padded(to: 4, radix: 16)).utf8
       }
     }
-    output.append(contentsOf: UnsafeBufferPointer(rebasing: text[start...]))
     output.append(UInt8(ascii: "\""))
+  }
+
+  /// Where the first byte is that JSON does not write as it is, looked for by sixteen bytes.
+  private static func endOfPlain(_ text: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {
+    var place = start
+    guard let bytes = text.baseAddress.map(UnsafeRawPointer.init) else { return place }
+    while place + 16 <= text.count {
+      let chunk = bytes.loadUnaligned(fromByteOffset: place, as: SIMD16<UInt8>.self)
+      // The high bit of each byte says it; of one that is not ASCII, it says nothing.
+      let quote = (chunk ^ 0x22) &- 1
+      let backslash = (chunk ^ 0x5C) &- 1
+      let special = (quote | backslash | (chunk &- 0x20)) & ~chunk & 0x80
+      let halves = unsafeBitCast(special, to: SIMD2<UInt64>.self)
+      if halves[0] | halves[1] != 0 { break }
+      place += 16
+    }
+    while place < text.count, text[place] >= 0x20, text[place] != 0x22, text[place] != 0x5C {
+      place += 1
+    }
+    return place
   }
 }
 
