@@ -77,17 +77,17 @@ struct PaginationVocabulary: Sendable {
 
   /// The names that presets may know, and a few more: taken from the text of the presets, at a
   /// fraction of the cost of parsing them.
-  private static let possibleNames = Set(
-    Pagination.Preset.texts().lazy.filter { $0.hasPrefix("/") }.flatMap { names(of: $0) })
-
-  private static let possibleFields = Set(Pagination.Preset.texts(of: "header").map(normal))
+  private static let possible: (names: Set<String>, fields: Set<String>) = {
+    let places = Pagination.Preset.places()
+    return (Set(places.paths.flatMap { names(of: $0) }), Set(places.fields.map(normal)))
+  }()
 
   /// Whether a preset may know the name.
-  static func mayKnow(_ name: String) -> Bool { possibleNames.contains(name) }
+  static func mayKnow(_ name: String) -> Bool { possible.names.contains(name) }
 
   /// Whether a preset may read a continuation from the header field.
   static func mayKnow(field name: String) -> Bool {
-    possibleFields.contains(name) || name.contains("next")
+    possible.fields.contains(name) || name.contains("next")
   }
 
   /// The traits of a description.

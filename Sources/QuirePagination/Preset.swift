@@ -1,4 +1,3 @@
-import CPresets
 public import QuireCore
 
 extension Pagination {
@@ -38,63 +37,40 @@ extension Pagination {
 }
 
 extension Pagination.Preset {
-  /// A preset as its file has it.
-  private struct Source {
-    let family: String
-    let value: JSONValue
-
-    /// A text; empty where there is none.
-    func text(_ name: String) -> String { value[name]?.string ?? "" }
-
-    var same: [String] {
-      if case .array(let names)? = value["aliases"] { names.compactMap(\.string) } else { [] }
-    }
-
-    var variants: [JSONValue.Member] {
-      if case .object(let members)? = value["variants"] { members } else { [] }
-    }
-  }
-
-  /// The files, in their order.
-  private static let sources: [Source] = {
-    var count = 0
-    let start = quire_presets(&count)
-    let bytes = UnsafeBufferPointer(start: start, count: count)
-    guard case .array(let files)? = try? JSONValue(parsing: bytes) else {
-      preconditionFailure("The files of presets are not JSON.")
-    }
-    return files.flatMap { file -> [Source] in
-      guard case .array(let presets)? = file["presets"], let family = file["family"]?.string
-      else { preconditionFailure("A file of presets has no \"family\" or no \"presets\".") }
-      return presets.map { Source(family: family, value: $0) }
-    }
-  }()
-
-  /// The descriptions by all their names.
-  private static let descriptions: [String: JSONValue] = sources.reduce(into: [:]) { all, source in
-    for name in [source.text("name")] + source.same { all[name] = source.value["description"] }
-    for variant in source.variants { all[variant.name] = variant.value }
-  }
-
   /// The titles of the guide, in its order.
-  package static let families: [String] = sources.reduce(into: []) { titles, source in
+  package static let families: [String] = PresetSource.all.reduce(into: []) { titles, source in
     if titles.last != source.family { titles.append(source.family) }
   }
 
   /// Every preset, by name.
-  static let all: [Pagination.Preset] = sources.map { source in
-    let variants = source.variants.map { ($0.name, read($0.value, $0.name)) }
-    return Pagination.Preset(
-      name: source.text("name"), summary: source.text("summary"), reply: source.text("reply"),
-      notes: source.text("notes"),
-      pagination: read(source.value["description"] ?? .null, source.text("name")),
-      aliases: (source.same + variants.map(\.0)).sorted(), family: source.family,
-      described: Dictionary(uniqueKeysWithValues: variants))
-  }.sorted { $0.name < $1.name }
+  static let all: [Pagination.Preset] = PresetSource.all.map(Self.init).sorted { $0.name < $1.name }
+
+  private init(_ source: PresetSource) {
+    let value = source.value()
+    func text(_ name: String) -> String { value[name]?.string ?? "" }
+    let variants = value.variants.map { ($0.name, Self.read($0.value, $0.name)) }
+    name = text("name")
+    summary = text("summary")
+    reply = text("reply")
+    notes = text("notes")
+    pagination = Self.read(value["description"] ?? .null, text("name"))
+    aliases = (value.aliases + variants.map(\.0)).sorted()
+    family = source.family
+    described = Dictionary(uniqueKeysWithValues: variants)
+  }
 
   /// The description of a preset or an alias, the only one that is read; nil where there is none.
   static func description(named name: String) -> Pagination? {
-    descriptions[name].map { read($0, name) }
+    for source in PresetSource.all where source.mayMention(name) {
+      let value = source.value()
+      if let variant = value.variants.first(where: { $0.name == name }) {
+        return read(variant.value, name)
+      }
+      if value["name"]?.string == name || value.aliases.contains(name) {
+        return read(value["description"] ?? .null, name)
+      }
+    }
+    return nil
   }
 
   /// What presets and their aliases mean that find the next page where another description does, read one by
@@ -102,33 +78,41 @@ extension Pagination.Preset {
   package static func descriptions(leadingAs other: Pagination) -> some Sequence<Pagination> {
     // The files write it as its grammar does.
     let written = Pagination.Next.grammar.write(other.next)
-    return descriptions.lazy.compactMap { name, value in
-      if value["next"] == written { return read(value, name).example }
+    let words = written.words
+    let sources = PresetSource.all.lazy.filter { source in
+      words.allSatisfy(source.mayMention) || source.mayMention("below")
+    }
+    let values = sources.flatMap { source in
+      let value = source.value()
+      return [value["description"] ?? .null] + value.variants.map(\.value)
+    }
+    return values.compactMap { value in
+      if value["next"] == written { return read(value, "").example }
       // Below a container, all paths move with that of the items, or of the list in it.
       guard value["items"]?["below"] != nil, let path = other.items.paths.first?.text else {
         return nil
       }
       let container = path.lastIndex(of: "/").flatMap { try? PagePath(String(path[..<$0])) }
       let places = [try? PagePath(path), container].compactMap { $0 }
-      return places.lazy.map { read(value, name).items(at: .path($0)) }
+      return places.lazy.map { read(value, "").items(at: .path($0)) }
         .first { $0.next == other.next }
     }
   }
 
-  /// The texts in all descriptions, which are not read for it, each once: names, paths, and words of the
-  /// language. Those of members of that name, or of all.
-  package static func texts(of member: String? = nil) -> Set<String> {
-    var texts: Set<String> = []
-    var rest = descriptions.values.map { JSONValue.Member("", $0) }
-    while let next = rest.popLast() {
-      switch next.value {
-      case .string(let text): if next.name == member ?? next.name { texts.insert(text) }
-      case .array(let elements): rest += elements.map { .init(next.name, $0) }
-      case .object(let members): rest += members
-      case .null, .bool, .number: break
+  /// The paths in all presets, and the names of header fields that they read: what only one of them has
+  /// among them, and no preset is read for it.
+  package static func places() -> (paths: Set<String>, fields: Set<String>) {
+    var (paths, fields): (Set<String>, Set<String>) = ([], [])
+    for source in PresetSource.all {
+      source.eachText { name, text in
+        if text.first == UInt8(ascii: "/") {
+          paths.insert(String(decoding: text, as: UTF8.self))
+        } else if name.elementsEqual("header".utf8) {
+          fields.insert(String(decoding: text, as: UTF8.self))
+        }
       }
     }
-    return texts
+    return (paths, fields)
   }
 
   private static func read(_ value: JSONValue, _ name: String) -> Pagination {
@@ -136,6 +120,28 @@ extension Pagination.Preset {
       return try Pagination(value)
     } catch {
       preconditionFailure("The preset \(name) cannot be read. \(error)")
+    }
+  }
+}
+
+extension JSONValue {
+  /// The other names of a preset that mean the same.
+  fileprivate var aliases: [String] {
+    if case .array(let names)? = self["aliases"] { names.compactMap(\.string) } else { [] }
+  }
+
+  /// The other names of a preset that mean something else.
+  fileprivate var variants: [Member] {
+    if case .object(let members)? = self["variants"] { members } else { [] }
+  }
+
+  /// The texts in it, and the names of its members.
+  fileprivate var words: [String] {
+    switch self {
+    case .string(let text): [text]
+    case .array(let elements): elements.flatMap(\.words)
+    case .object(let members): members.flatMap { [$0.name] + $0.value.words }
+    case .null, .bool, .number: []
     }
   }
 }

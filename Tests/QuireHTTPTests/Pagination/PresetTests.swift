@@ -46,6 +46,10 @@ struct PresetTests {
       try Pagination.preset(named: "gcs").size?.send == .member("/maxResults", or: "maxResults"))
     let error = #expect(throws: PageError.self) { try Pagination.preset(named: "wooComerce") }
     #expect(error?.message.contains("\"wooCommerce\"") == true)
+    // What JSON would escape is looked for in the presets' own texts, too.
+    for name in ["git\"hub", "git\\hub", "git\u{1}hub", ""] {
+      #expect(throws: PageError.self) { try Pagination.preset(named: name) }
+    }
     for (name, hint) in [("django", "\"drf\""), ("Commerce", "wooCommerce")] {
       let error = #expect(throws: PageError.self) { try Pagination.preset(named: name) }
       #expect(error?.message.contains(hint) == true, "\(error?.message ?? "")")
