@@ -5,6 +5,7 @@ import Foundation
 struct DemoCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "demo",
+    _superCommandName: "quire",
     abstract: "Serve the bundled demo API on loopback: 10,000 records in many pagination styles.",
     discussion: """
       Prints the API's URL and how to export each style, and serves until Ctrl-C. With --tour it \

@@ -9,6 +9,7 @@ import QuireCore
 struct DetectCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "detect",
+    _superCommandName: "quire",
     abstract: "Find out from one answer how a listing is paged.",
     discussion: """
       Names a preset or puts a description together, says what speaks for it and how sure it is \

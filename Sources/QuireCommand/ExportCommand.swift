@@ -9,6 +9,7 @@ import QuireHTTP
 struct ExportCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "export",
+    _superCommandName: "quire",
     abstract: "Write every item of a paged listing, exactly as the server wrote it.",
     discussion: """
       Say how the listing is paged by --preset, --pagination, or --next and --send. Items go to \

@@ -8,6 +8,7 @@ import QuireFeeds
 struct FeedCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "feed",
+    _superCommandName: "quire",
     abstract: "Read a feed of any format, all pages of it.",
     discussion: """
       RSS, Atom, JSON Feed or a sitemap: prints each entry as an item of JSON Feed 1.1, one a line, with \

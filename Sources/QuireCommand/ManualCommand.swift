@@ -5,6 +5,7 @@ import Foundation
 struct ManualCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "manual",
+    _superCommandName: "quire",
     abstract: "Print the manual page, for man: every command and option.",
     discussion: "To read it without installing it: quire manual | man -l -")
 

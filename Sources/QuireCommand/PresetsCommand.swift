@@ -6,6 +6,7 @@ import QuirePagination
 struct PresetsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "presets",
+    _superCommandName: "quire",
     abstract: "List the pagination presets, or print one as JSON.",
     discussion: "What it prints is what 'quire export --pagination' reads: change it as you like.")
 

@@ -47,7 +47,7 @@ struct QuireCommand: AsyncParsableCommand {
       return .usage
     }
     do {
-      var command = try parseAsRoot(arguments)
+      var command = try command(of: arguments)
       name = type(of: command).configuration.commandName.map { "quire \($0)" } ?? name
       if var asynchronous = command as? any AsyncParsableCommand {
         if let complaint = DescriptorCheck.complaint() {
@@ -69,6 +69,20 @@ struct QuireCommand: AsyncParsableCommand {
     } catch {
       return report(error)
     }
+  }
+
+  /// Reads a command line. Its subcommand alone is asked first, which is a third of the work; what it does
+  /// not take, help and mistakes among it, is for the root, whose words have the whole command's name.
+  private static func command(of arguments: [String]) throws -> any ParsableCommand {
+    let type = configuration.subcommands.first { type in
+      type.configuration.commandName == arguments.first
+    }
+    if let type, let command = try? type.parseAsRoot(Array(arguments.dropFirst())),
+      Swift.type(of: command) == type
+    {
+      return command
+    }
+    return try parseAsRoot(arguments)
   }
 
   /// Says what was wrong. ArgumentParser knows three kinds of error: help that was asked for, a

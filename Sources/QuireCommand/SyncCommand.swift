@@ -12,6 +12,7 @@ struct SyncCommand: AsyncParsableCommand {
 
   static let configuration = CommandConfiguration(
     commandName: "sync",
+    _superCommandName: "quire",
     abstract: "Keep copies of many listings in step, by a file that describes them.",
     discussion: """
       The same command again goes on where it was stopped, however it was; once all listings are \

@@ -84,10 +84,14 @@ struct CommandLineTests {
 
   @Test("Help that was asked for goes to stdout and is a success")
   func help() async throws {
-    for arguments in [["--help"], ["export", "--help"], ["help", "demo"]] {
+    for (arguments, usage) in [
+      (["--help"], "quire <subcommand>"), (["export", "--help"], "quire export [<options>] <url>"),
+      (["export", "https://h.test/", "-h"], "quire export [<options>] <url>"),
+      (["help", "demo"], "quire demo"),
+    ] {
       let ending = try await Command.quire(arguments)
       #expect(ending.status == 0)
-      #expect(ending.output.contains("USAGE: quire"))
+      #expect(ending.output.contains("USAGE: \(usage)"), "\(ending.output)")
       #expect(ending.errors.isEmpty)
     }
   }
