@@ -77,17 +77,16 @@ struct PaginationVocabulary: Sendable {
 
   /// The names that presets may know, and a few more: taken from the text of the presets, at a
   /// fraction of the cost of parsing them.
-  private static let possible: (names: Set<String>, fields: Set<String>) = {
-    let places = Pagination.Preset.places()
-    return (Set(places.paths.flatMap { names(of: $0) }), Set(places.fields.map(normal)))
-  }()
+  private static let possibleNames = Set(Pagination.Preset.paths().flatMap { names(of: $0) })
 
-  /// Whether a preset may know the name.
-  static func mayKnow(_ name: String) -> Bool { possible.names.contains(name) }
+  private static let possibleFields = Set(Pagination.Preset.headerFields().map(normal))
+
+  /// Whether a preset may know the name. The root of JSON has none.
+  static func mayKnow(_ name: String) -> Bool { !name.isEmpty && possibleNames.contains(name) }
 
   /// Whether a preset may read a continuation from the header field.
   static func mayKnow(field name: String) -> Bool {
-    possible.fields.contains(name) || name.contains("next")
+    possibleFields.contains(name) || name.contains("next")
   }
 
   /// The traits of a description.

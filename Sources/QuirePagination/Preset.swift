@@ -79,7 +79,8 @@ extension Pagination.Preset {
     // The files write it as its grammar does.
     let written = Pagination.Next.grammar.write(other.next)
     let words = written.words
-    let sources = PresetSource.all.lazy.filter { source in
+    // A sequence, which asks each once: a lazy collection would for every step of its index.
+    let sources = AnySequence(PresetSource.all).lazy.filter { source in
       words.allSatisfy(source.mayMention) || source.mayMention("below")
     }
     let values = sources.flatMap { source in
@@ -99,20 +100,26 @@ extension Pagination.Preset {
     }
   }
 
-  /// The paths in all presets, and the names of header fields that they read: what only one of them has
-  /// among them, and no preset is read for it.
-  package static func places() -> (paths: Set<String>, fields: Set<String>) {
-    var (paths, fields): (Set<String>, Set<String>) = ([], [])
+  /// The paths in all presets, for which none is read.
+  package static func paths() -> Set<String> {
+    texts { _, text in text.first == UInt8(ascii: "/") }
+  }
+
+  /// The names of header fields in all presets, for which none is read.
+  package static func headerFields() -> Set<String> {
+    texts { name, _ in name.elementsEqual("header".utf8) }
+  }
+
+  private static func texts(
+    where isWanted: (_ member: PresetSource.Text, _ text: PresetSource.Text) -> Bool
+  ) -> Set<String> {
+    var texts: Set<String> = []
     for source in PresetSource.all {
-      source.eachText { name, text in
-        if text.first == UInt8(ascii: "/") {
-          paths.insert(String(decoding: text, as: UTF8.self))
-        } else if name.elementsEqual("header".utf8) {
-          fields.insert(String(decoding: text, as: UTF8.self))
-        }
+      source.eachText { member, text in
+        if isWanted(member, text) { texts.insert(String(decoding: text, as: UTF8.self)) }
       }
     }
-    return (paths, fields)
+    return texts
   }
 
   private static func read(_ value: JSONValue, _ name: String) -> Pagination {

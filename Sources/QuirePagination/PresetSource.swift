@@ -7,6 +7,9 @@ import QuireCore
 /// asked for, and of those only the text that may answer is read: reading all of them takes longer than
 /// exporting a page.
 struct PresetSource: Sendable {
+  /// A part of the files.
+  typealias Text = Slice<UnsafeBufferPointer<UInt8>>
+
   /// The title of its file.
   let family: String
   /// Where it stands in the files.
@@ -64,11 +67,9 @@ struct PresetSource: Sendable {
 
   /// Calls `body` with each text that stands in the preset as a value, and the name of the member that it is
   /// in, neither of them read for it: both are as JSON writes them between the quotes.
-  func eachText(
-    _ body: (_ name: Slice<UnsafeBufferPointer<UInt8>>, Slice<UnsafeBufferPointer<UInt8>>) -> Void
-  ) {
+  func eachText(_ body: (_ member: Text, _ text: Text) -> Void) {
     let bytes = Self.bytes
-    var name = bytes[range.lowerBound..<range.lowerBound]
+    var member = bytes[range.lowerBound..<range.lowerBound]
     var place = range.lowerBound
     while place < range.upperBound {
       guard bytes[place] == UInt8(ascii: "\"") else {
@@ -78,11 +79,11 @@ struct PresetSource: Sendable {
       let end = Self.endOfText(at: place, in: bytes)
       let text = bytes[place + 1..<end - 1]
       place = end
-      if bytes[place] == UInt8(ascii: ":") { name = text } else { body(name, text) }
+      if bytes[place] == UInt8(ascii: ":") { member = text } else { body(member, text) }
     }
   }
 
-  private var text: Slice<UnsafeBufferPointer<UInt8>> { Self.bytes[range] }
+  private var text: Text { Self.bytes[range] }
 
   private static var bytes: UnsafeBufferPointer<UInt8> {
     var count = 0
