@@ -32,7 +32,7 @@ house: ## count the house: sizes, names, promises
 	@.ci/setup python3 && Tests/house
 
 demo: setup ## the main job: drain the demo API in every pagination style
-	@swift run --configuration release --static-swift-stdlib quire demo --tour && echo "The tool is .build/release/quire."
+	@"$$(.ci/release quire)" demo --tour && echo "The tool is .build/release/quire."
 
 install: setup ## install the tool, its manual page and completions; PREFIX=/usr/local
 	@.ci/install "$(PREFIX)"

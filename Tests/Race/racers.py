@@ -26,7 +26,7 @@ def program(path, *more, modes="bytes untyped typed lines"):
 
 
 def quire(reader):
-    return program(built / "release/QuireRacer", reader, modes="bytes untyped typed readable lines")
+    return program(built / "racer", reader, modes="bytes untyped typed readable lines")
 
 
 RACERS = {

@@ -1,4 +1,4 @@
-import Foundation
+import Glibc
 import Quire
 import QuireJSON
 import QuirePagination
@@ -66,7 +66,13 @@ struct Race {
         item.appendCompact(to: &lines)
         lines.append(0x0A)
       }
-      try FileHandle.standardOutput.write(contentsOf: lines)
+      // FileHandle would bring all of Foundation, which Quire does without.
+      var rest = lines[...]
+      while !rest.isEmpty {
+        let count = rest.withUnsafeBytes { Glibc.write(STDOUT_FILENO, $0.baseAddress, $0.count) }
+        guard count > 0 else { throw Missing() }
+        rest = rest.dropFirst(count)
+      }
       return 0
     }
   }
