@@ -27,6 +27,9 @@ public struct FileSink: Sink {
   let isLocked: Bool
   /// What is known of the file from elsewhere, and counts whatever stands beside it.
   package var adopted: Content?
+  /// How items are written where that is not their JSON without white space; nil for that. Lines of another kind
+  /// are not put behind those that are there.
+  package var itemForm: String?
 
   /// What a file holds, and how far that reaches.
   package struct Content: Sendable {
@@ -143,6 +146,7 @@ public struct FileSink: Sink {
       words.append("columns " + columns.map { "\($0.name)=\($0.path)" }.joined(separator: ","))
     }
     if guardsFormulas { words.append("guarded formulas") }
+    if let itemForm { words.append(itemForm) }
     return words.joined(separator: ", ")
   }
 }

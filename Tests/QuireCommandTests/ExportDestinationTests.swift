@@ -218,6 +218,25 @@ struct ExportDestinationTests {
     #expect(text("\(folder)/a.jsonl") == Self.item(0) + "\n")
   }
 
+  @Test("16-Tool: items as they came are not put behind others, nor others behind those")
+  func otherForm() async throws {
+    let listing = try Listing()
+    defer { listing.server.stop() }
+    let folder = try folder()
+    defer { try? FileManager.default.removeItem(atPath: folder) }
+    for options in [[], ["--raw"]] {
+      let base = listing.arguments("-o", "\(folder)/\(options.count).jsonl")
+      let first = try await Command.quire(base + ["--max-pages", "2"] + options)
+      #expect(first.status == 0, "\(first.errors)")
+      let asked = listing.server.requests.count
+      let refused = try await Command.quire(base + (options.isEmpty ? ["--raw"] : []))
+      #expect(refused.status == 2 && refused.errors.contains("raw items"), "\(refused.errors)")
+      #expect(listing.server.requests.count == asked)
+      let rest = try await Command.quire(base + options)
+      #expect(rest.status == 0, "\(rest.errors)")
+    }
+  }
+
   @Test("16-Tool: a limit counts over all calls, and a higher one goes on")
   func limits() async throws {
     let listing = try Listing()

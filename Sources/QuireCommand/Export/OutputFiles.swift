@@ -27,8 +27,15 @@ struct OutputFiles: Sendable {
     let request = try Self.request(command)
     table = request?.table
     if let request, Self.isStream(request.path) == false {
-      sink = try Destination.sink(request)
-      if command.raw { try Self.checkRaw(request, sink, command.format.format) }
+      var sink = try Destination.sink(request)
+      if command.raw {
+        try Self.checkRaw(request, sink, command.format.format)
+        if var file = sink as? FileSink {
+          file.itemForm = "raw items"
+          sink = file
+        }
+      }
+      self.sink = sink
     } else {
       if let request { try Self.checkStream(request) }
       sink = nil
