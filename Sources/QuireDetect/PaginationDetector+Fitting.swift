@@ -31,6 +31,7 @@ extension PaginationDetector {
     guard case .next(let request) = fit.outcome else { return fit }
     if hasPlaceholder(request) { return nil }
     if preset?.isGeneric ?? true { judgeParameter(of: pagination, in: &fit) }
+    judgeEnd(of: pagination, in: &fit)
     return fit
   }
 
@@ -183,6 +184,24 @@ extension PaginationDetector {
       return
     }
     fit.score += Weights.besideSize
+  }
+
+  /// A counter never ends where nothing in the answer could tell it to.
+  private func judgeEnd(of pagination: Pagination, in fit: inout DetectorFit) {
+    func isThere(_ source: Pagination.ValueSource) -> Bool {
+      lookups.value(at: source, items: pagination.items) != nil
+    }
+    let canEnd = pagination.end.contains { rule in
+      switch rule {
+      case .flag(let rule): isThere(rule.source)
+      case .total(let total): isThere(total.source)
+      case .noNext: false
+      case .emptyPage, .shortPage, .sameCursor, .notAdvancing, .status, .noNewItems, .lastPage: true
+      }
+    }
+    guard !canEnd, pagination.routes.allSatisfy(\.next.isCounter) else { return }
+    fit.score -= Weights.noEnd
+    fit.doubts.append("nothing in the answer says where it ends")
   }
 
   // MARK: Behaviour

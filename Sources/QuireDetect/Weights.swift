@@ -51,6 +51,9 @@ enum Weights {
   /// No continuation: nearly fatal if the page declares more items; otherwise this is likely the
   /// last page.
   static let noNext = (saysMore: 9.0, maybeLast: 3.0)
+  /// A counter without anything in the answer that would end it: nearly fatal, since another description counts
+  /// in the same way.
+  static let noEnd = 6.0
   /// No items, although the page has a list elsewhere.
   static let misplaced = 6.0
 

@@ -76,7 +76,7 @@ extension OrdinaryListing {
     start.map { "https://api.test/things?\(parameter)=\($0)" }
   }
 
-  static let all = unnamed + services + frameworks + sizes + offsets
+  static let all = unnamed + services + frameworks + sizes + offsets + [countedAlike]
 
   private static let unnamed: [OrdinaryListing] = [
     .init(name: "offset and limit, repeated", parameter: .offset("offset")) {
@@ -286,4 +286,9 @@ extension OrdinaryListing {
       },
     ]
   }
+
+  /// As GBIF counts, but nothing says which page is the last.
+  private static let countedAlike = OrdinaryListing(
+    name: "count and results", parameter: .offset("offset")
+  ) { "{\"count\":25,\"results\":\($0.things)}" }
 }
