@@ -6,7 +6,8 @@ import QuirePagination
 
 extension RawItem {
   /// What reads the pages: one format, or whichever comes. Items that are `isRaw` keep their own white space,
-  /// and those of XML are elements.
+  /// and those of XML are elements. XML is read in every encoding that is known, since what a server declares is
+  /// what it means, and no option could say more.
   static func decoder(
     for format: FormatArguments.Format, raw isRaw: Bool, xmlLimits: XMLLimits
   ) -> any PageDecoder<RawItem> {
@@ -16,9 +17,9 @@ extension RawItem {
       : JSONRawPageDecoder()
     let xml: any PageDecoder<RawItem> =
       isRaw
-      ? MappedPageDecoder(XMLItemPageDecoder(limits: xmlLimits)) {
+      ? MappedPageDecoder(XMLItemPageDecoder(limits: xmlLimits, leniency: .legacyEncodings)) {
         RawItem(VerbatimItem(bytes: $0.bytes[...]), node: 0)
-      } : XMLRawPageDecoder(limits: xmlLimits)
+      } : XMLRawPageDecoder(limits: xmlLimits, leniency: .legacyEncodings)
     return switch format {
     case .auto: AutomaticPageDecoder(json: json, xml: xml)
     case .json: json

@@ -2,6 +2,7 @@ import Foundation
 import Quire
 import QuireCore
 import QuireCurl
+import QuireDetect
 import QuireExport
 import QuireHTTP
 import QuireJSON
@@ -321,9 +322,9 @@ final class SyncSource: Sendable {
     var options = PageClient.RequestOptions()
     options.headers = listing.headers
     options.secrets = listing.secrets
-    return client.cursor(
-      of: RawItem.self, at: reference.text, pagination: listing.pagination,
-      pageSize: listing.pageSize, request: options)
+    return client.audited.cursor(
+      at: reference.text, pagination: listing.pagination, pageSize: listing.pageSize,
+      request: options, decoder: RawItem.decoder(for: .auto, raw: false, xmlLimits: .api))
   }
 
   // MARK: Items
