@@ -68,6 +68,45 @@ struct ExportFormatTests {
     #expect(plain.output == "{\"a\" : 1.0}\n[ ]\n")
   }
 
+  @Test("Pages of XML are read in the encoding that they declare")
+  func legacyEncoding() async throws {
+    let page =
+      Array(#"<?xml version="1.0" encoding="ISO-8859-1"?><list><item>Zo"#.utf8) + [0xEB]
+      + Array("</item></list>".utf8)
+    let fields = "Content-Type: application/xml\r\nContent-Length: \(page.count)"
+    let server = try FaultServer { _ in
+      [.write(Array("HTTP/1.1 200 OK\r\n\(fields)\r\n\r\n".utf8) + page)]
+    }
+    defer { server.stop() }
+    for (options, line) in [([], #""Zoë""#), (["--raw"], "<item>Zoë</item>")] {
+      let ending = try await Command.quire(["export", server.url()] + Self.how + options)
+      #expect(ending.status == 0 && ending.lines == [line], "\(ending.errors)")
+    }
+  }
+
+  @Test("T1, H15: JSON Lines of no line are an empty page where their head leads on")
+  func emptyLines() async throws {
+    for leadsOn in [true, false] {
+      let server = try FaultServer { request in
+        let place = request.target.last == "1" ? 1 : request.target.last == "2" ? 2 : 0
+        let next = place == 0 || place == 1 && leadsOn ? [("X-Next", "\(place + 1)")] : []
+        return [
+          .respond(
+            place == 1 ? "" : "{\"id\":\(place)}\n",
+            headers: [("Content-Type", "application/x-ndjson")] + next)
+        ]
+      }
+      defer { server.stop() }
+      let ending = try await Command.quire([
+        "export", server.url("/list"), "--next", "header:X-Next", "--send", "query:at",
+        "--retries", "0",
+      ])
+      #expect(ending.status == (leadsOn ? 0 : 1), "\(ending.errors)")
+      #expect(ending.lines == (leadsOn ? [#"{"id":0}"#, #"{"id":2}"#] : [#"{"id":0}"#]))
+      #expect(ending.errors.contains("without a body") != leadsOn, "\(ending.errors)")
+    }
+  }
+
   @Test(
     "--raw is refused where elements of XML would be cells or the members of an array of JSON",
     arguments: [

@@ -304,11 +304,12 @@ final class PageFetch<Item: Sendable> {
         ])
     }
     let document = isBodyless ? EmptyDocument() : try transfer.session.finish()
+    let answer = answer(to: response, document: document)
     if !isBodyless, transfer.received == 0, transfer.note?.format?.isSelfDelimiting == false {
       try checkEmptyBody(
+        of: answer,
         isProven: response.framing == .explicit || shared.configuration.acceptsUnprovenEnd)
     }
-    let answer = answer(to: response, document: document)
     switch try engine.screen(answer) {
     case .end:
       try engine.brokenPromise(by: answer).map { throw $0 }
@@ -356,11 +357,12 @@ final class PageFetch<Item: Sendable> {
     try listing.remember(answer, next: transfer.continuation.next)
   }
 
-  /// Throws `truncated` for a body of nothing, where lines were to come and the description does not end the
-  /// listing by a page without any: a list of no lines looks like a page that was lost.
-  private func checkEmptyBody(isProven: Bool) throws(PageError) {
+  /// Throws `truncated` for a body of nothing, where lines were to come, the head does not lead on, and the
+  /// description does not end the listing by a page without any: a list of no lines looks like a page that was lost.
+  private func checkEmptyBody(of answer: PageAnswer, isProven: Bool) throws(PageError) {
     let end = engine.pagination.end
     if isProven, end.contains(.emptyPage) || end.contains(.shortPage) { return }
+    if isProven, engine.leadsOn(fromHeadOf: answer) { return }
     throw PageError(
       .truncated, "The server answered 200 without a body, where lines of items were to come.",
       remedies: [

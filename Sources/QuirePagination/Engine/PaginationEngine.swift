@@ -184,6 +184,12 @@ extension PaginationEngine {
 
   package func next(inHeadOf answer: PageAnswer) -> Position? { finder.next(inHeadOf: answer) }
 
+  /// Whether the head of an answer without a body leads on: then the server has written a page without items,
+  /// and none was lost on the way.
+  package func leadsOn(fromHeadOf answer: PageAnswer) -> Bool {
+    !routes.contains { $0.next.isCounter } && continuation(after: answer, itemCount: 0).next != nil
+  }
+
   package func recovery(
     at lost: Bookmark, from error: PageError, replacement: JSONValue?,
     reopened: [JSONValue.Member] = []
