@@ -35,6 +35,8 @@ struct ListingAudit: Sendable {
   private var rules: [(place: AuditedPlace, setting: Remedy.Setting)] = []
   private var hasRule = false
   private var pages = 0
+  /// Whether the last page led on: then it was not taken for the end, though nothing came behind it.
+  private var leadsOn = false
   private var items = 0
   private var declared: Int?
   /// The last page, while the description is in doubt. Otherwise nil, so that a walk holds no page
@@ -94,11 +96,12 @@ struct ListingAudit: Sendable {
       let type = info.head.headerFields[.contentType] ?? ""
       if pagination.items == .root, type.contains("xml") { mixed = info }
     }
-    if page.next != nil || next?.isFilled(on: info, items: pagination.items) == true { next = nil }
+    leadsOn = page.next != nil
+    if leadsOn || next?.isFilled(on: info, items: pagination.items) == true { next = nil }
     let missing = rules.filter { !$0.place.isFilled(on: info, items: pagination.items) }
     hasRule = hasRule || missing.count < rules.count
     rules = missing
-    let isOnly = pages == 1 && page.next == nil
+    let isOnly = pages == 1 && !leadsOn
     suspect = isOnly || items == 0 || next != nil || !rules.isEmpty ? info : nil
   }
 
@@ -130,7 +133,7 @@ struct ListingAudit: Sendable {
     // A listing is complete if it is empty, has all declared items, or says that it has ended.
     guard items > 0, declared != items, !hasRule else { return warnings }
     if let next, own.rules { warnings.append(next.suggesting(among: values).warning(.next)) }
-    if warnings.isEmpty, pages == 1, let suspect, let signs = signs(in: suspect) {
+    if warnings.isEmpty, pages == 1, !leadsOn, let suspect, let signs = signs(in: suspect) {
       warnings.append(signs)
     }
     return warnings

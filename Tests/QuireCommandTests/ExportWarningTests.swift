@@ -147,6 +147,25 @@ struct ExportWarningTests {
     }
   }
 
+  @Test("An only page that led to an end without one is not warned of as taken for the last")
+  func ledToTheEnd() async throws {
+    let server = try FaultServer { request in
+      let content =
+        request.target.contains("resumptionToken")
+        ? #"<error code="noRecordsMatch"/>"#
+        : "<ListRecords><record/><resumptionToken>t</resumptionToken></ListRecords>"
+      return [
+        .respond("<OAI-PMH>\(content)</OAI-PMH>", headers: [("Content-Type", "text/xml")])
+      ]
+    }
+    defer { server.stop() }
+    let ending = try await Command.quire([
+      "export", server.url("/oai?verb=ListRecords"), "--preset", "oaiPMH",
+    ])
+    #expect(ending.status == 0 && server.requests.count == 2, "\(ending.errors)")
+    #expect(!ending.errors.contains("warning"), "\(ending.errors)")
+  }
+
   @Test("Elements of several names that are items for want of --items are warned of")
   func mixture() async throws {
     let xml = [("Content-Type", "application/xml")]
