@@ -41,7 +41,8 @@ public struct Remedy: Hashable, Sendable {
 }
 
 extension Remedy.Setting {
-  /// Where the items of a page are: paths, behind `optional:` where an empty list may be left out.
+  /// Where the items of a page are: paths, behind `optional:` where an empty list may be left out, behind
+  /// `members:` where they are the members of an object, behind `oneOrMany:` where one may stand without a list.
   public static let items = Self("pagination.items")
   /// Where the next page's continuation comes from.
   public static let next = Self("pagination.next")
@@ -102,7 +103,8 @@ extension Remedy.Setting {
   fileprivate func call(_ value: String) -> String {
     let parts = value.split(separator: ":", maxSplits: 1).map(String.init)
     switch (self, parts.first) {
-    case (.items, "optional"?): return ".items(at: .optional(\"\(parts.last ?? "")\"))"
+    case (.items, "optional"?), (.items, "members"?), (.items, "oneOrMany"?):
+      return ".items(at: .\(parts[0])(\"\(parts.last ?? "")\"))"
     case (.items, _): return ".items(at: \"\(value)\")"
     case (.end, "status"?): return ".status([\(parts.last ?? "")])"
     case (.end, _): return "." + value

@@ -88,7 +88,17 @@ extension JSONDocument {
       .shape,
       "The items should be the \(wanted == .array ? "array" : "object") at \(path.place), but "
         + "\(found) is there.\(wanted == .array ? " " + foundArrays : "")",
-      remedies: wanted == .array ? [itemsRemedy].compactMap(\.self) : [Remedy(.items)])
+      remedies: wanted == .array
+        ? [itemsRemedy].compactMap(\.self) + remedies(forObject: node, at: path) : [Remedy(.items)])
+  }
+
+  /// What may be meant by an object in place of a list.
+  private func remedies(forObject node: Int, at path: PagePath) -> [Remedy] {
+    guard word(at: node).kind == .object, !path.text.isEmpty else { return [] }
+    return [
+      Remedy(.items, ["members:\(path)"], condition: "if each of its members is an item"),
+      Remedy(.items, ["oneOrMany:\(path)"], condition: "if it is an item without a list"),
+    ]
   }
 
   func missing(_ selector: Pagination.Items) -> PageError {

@@ -57,6 +57,17 @@ struct JSONItemSelectionTests {
         == true, "\(object as Any)")
   }
 
+  @Test("An object in place of a list can be the list by its members, or an item alone")
+  func objectInPlace() throws {
+    let keyed = #expect(throws: PageError.self) { try items(#"{"data": {"7": {}}}"#, "/data") }
+    #expect(
+      keyed?.description.contains(
+        #"is an item, use .items(at: .members("/data")). If it is an item without a list, use "#
+          + #".items(at: .oneOrMany("/data"))."#) == true, "\(keyed as Any)")
+    let text = #expect(throws: PageError.self) { try items(#"{"data": "x"}"#, "/data") }
+    #expect(text?.remedies.isEmpty == true)
+  }
+
   @Test(
     "V02, V44: a list that is null or absent is empty where that was declared",
     arguments: [

@@ -287,15 +287,15 @@ extension XMLIndex {
       found.isEmpty
       ? "Its root element is \"\(ServerText(name(of: 0).qualified))\"."
       : "Found lists at \(found.map { ServerText($0).description }.joined(separator: ", "))."
+    // Of items that are searched for, nothing shows where they would be.
+    let searches = selector.paths.contains { $0.xml?.startsAnywhere == true }
+    let advice =
+      searches ? " Where no item can be a right answer, write the path from the root down." : ""
     return PageError(
-      .shape,
-      """
-      The page has no items at \(paths). \(words) Where no item can be a right answer, write the path \
-      from the root down.
-      """,
+      .shape, "The page has no items at \(paths). \(words)\(advice)",
       remedies: [.items(at: found)].compactMap(\.self)
         + (selector.absentMeansEmpty
-          ? [] : [.optional(selector, condition: "where no item can be a right answer")]))
+          ? [] : [.optional(selector, condition: "for a server that leaves an empty list out")]))
   }
 
   /// The paths of elements that stand side by side with others of their name, at most five.
