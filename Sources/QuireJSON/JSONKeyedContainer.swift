@@ -258,7 +258,7 @@ struct JSONKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
 /// What a keyed container reads, apart from the container: made once for the keys of a type, that is used again
 /// for one object after another, because to make it costs as much as to read five members.
 final class JSONKeyedReading {
-  // SAFETY: whoever holds a container that may outlive its item has `owner` set: see `JSONItemContext.settle`.
+  // SAFETY: a container that outlives its item holds the context by `owner`: see `JSONItemContext.settle`.
   let context: Unmanaged<JSONItemContext>
   fileprivate var owner: JSONItemContext?
   fileprivate(set) var object: JSONObject
