@@ -114,7 +114,8 @@ package final class Listing: Sendable {
     return secrets.isEmpty ? url : SecretParameters(secrets).renewing(url)
   }
 
-  /// A position decoded, with its secrets, if it leads home, which alone may get them; nil for the start.
+  /// A position decoded, with its secrets, if it leads to the listing's own origin, which alone may receive
+  /// them; nil for the start.
   /// The one place where positions come in; `redactPositions(of:)` is the one where they go out.
   func continuation(at position: Position) throws -> Bookmark? {
     guard position.value != nil else { return nil }
