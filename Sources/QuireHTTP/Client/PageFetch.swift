@@ -11,8 +11,8 @@ import QuirePagination
 final class PageFetch<Item: Sendable> {
   let listing: Listing
   let decoder: any PageDecoder<Item>
-  /// What a consumer that keeps pages has of this one.
-  private let known: KnownPage?
+  /// What is asked by whether the page has changed, and kept of it to ask by.
+  let conditions: PageConditions
   /// The indexes that the page may be in the middle of, by their addresses.
   var indexes: [String: [String]] = [:]
   /// How the walk goes on with this page if the server had forgotten its cursor.
@@ -77,9 +77,9 @@ final class PageFetch<Item: Sendable> {
   ) {
     self.listing = listing
     self.decoder = decoder
-    self.known = known
-    attempts = PageAttempts(
-      Exchange(listing, request, prepared: prepared, traffic: traffic), for: sent)
+    let exchange = Exchange(listing, request, prepared: prepared, traffic: traffic)
+    conditions = PageConditions(exchange: exchange, known: known)
+    attempts = PageAttempts(exchange, for: sent)
     delivered = DeliveredItems(itemOffset)
   }
 
@@ -88,9 +88,6 @@ final class PageFetch<Item: Sendable> {
   private var engine: PaginationEngine { listing.engine }
   private var shared: PageClient.Shared { listing.client.shared }
   private var redactor: Redactor { exchange.redactor }
-
-  /// What is asked by whether the page has changed, and kept of it to ask by.
-  var conditions: PageConditions { PageConditions(exchange: exchange, known: known) }
 
   /// What the request was made of, secrets restored; nil for the plain first page.
   var sent: Bookmark? { attempts.sent }
