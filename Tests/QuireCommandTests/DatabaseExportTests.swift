@@ -39,7 +39,7 @@ import Testing
 
   @Test(
     "16-Table: an export into a database goes on after SIGKILL at any page, and holds all once",
-    .timeLimit(.minutes(3)))
+    .timeLimit(.minutes(15)))
   func survivesKills() async throws {
     let seed = UInt64.random(in: 0 ... .max)
     var random = SeededNumbers(seed)
@@ -173,7 +173,7 @@ import Testing
   @Test(
     "16-Table: an export into PostgreSQL by the tool goes on after SIGKILL at any page, and holds all once",
     .disabled(if: PostgresServer.programs == nil, "no PostgreSQL server is installed"),
-    .timeLimit(.minutes(3)))
+    .timeLimit(.minutes(15)))
   func fillsPostgres() async throws {
     let seed = UInt64.random(in: 0 ... .max)
     var random = SeededNumbers(seed)

@@ -162,7 +162,7 @@ struct ExportResumingTests {
 
   @Test(
     "12-L14: an export by scroll that a limit ends prints and stores no position, and says why",
-    .timeLimit(.minutes(1)))
+    .timeLimit(.minutes(15)))
   func scroll() async throws {
     let server = try FaultServer { _ in
       [.respond("{\"_scroll_id\":\"S\",\"hits\":{\"hits\":[{\"n\":1}]}}")]

@@ -68,7 +68,7 @@ struct SharedSyncTests {
 
   @Test(
     "16-Machines: workers that are killed, and a server that crashes, leave each record there once",
-    .timeLimit(.minutes(3)))
+    .timeLimit(.minutes(15)))
   func survivesKills() async throws {
     let seed = UInt64.random(in: 0 ... .max)
     var random = SeededNumbers(seed)

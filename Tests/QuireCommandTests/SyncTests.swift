@@ -38,7 +38,7 @@ import Testing
 
   @Test(
     "16-Sync: killed again and again, a sync of parents and children goes on, and holds all once",
-    .timeLimit(.minutes(3)))
+    .timeLimit(.minutes(15)))
   func survivesKills() async throws {
     let seed = UInt64.random(in: 0 ... .max)
     var random = SeededNumbers(seed)

@@ -4,7 +4,7 @@ import Testing
 
 @testable import QuireCommand
 
-@Suite("The example TerminalReader", .timeLimit(.minutes(3)))
+@Suite("The example TerminalReader", .timeLimit(.minutes(15)))
 struct TerminalReaderTests {
   /// A server with pages of ten records that lead on and back; its nth answer may fail, or wait for a gate.
   private func listing(

@@ -3,7 +3,7 @@ import Testing
 
 @testable import QuireCommand
 
-@Suite("Requests of the command line that are not safe to repeat", .timeLimit(.minutes(2)))
+@Suite("Requests of the command line that are not safe to repeat", .timeLimit(.minutes(15)))
 struct UnsafeRequestTests {
   @Test(
     "12-S1, N9: a page asked for by POST is on the wire once when its kept connection dies, retries or not",

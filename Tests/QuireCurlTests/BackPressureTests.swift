@@ -8,7 +8,7 @@ import TestSupport
 import Testing
 
 /// The server's view: what it could send, and when it had to wait.
-@Suite("Readers slower than their servers", .timeLimit(.minutes(5)))
+@Suite("Readers slower than their servers", .timeLimit(.minutes(15)))
 struct BackPressureTests {
   private static let block = (0..<251_000).map { UInt8($0 % 251) }
   private static let blocks = 96

@@ -6,7 +6,7 @@ import QuirePagination
 import TestSupport
 import Testing
 
-@Suite("Cancellation, down to the socket", .timeLimit(.minutes(5)))
+@Suite("Cancellation, down to the socket", .timeLimit(.minutes(15)))
 struct CancellationTests {
   private static let start = "HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\nfirst"
 

@@ -7,7 +7,7 @@ import QuirePagination
 import TestSupport
 import Testing
 
-@Suite("Content codings, right and wrong", .timeLimit(.minutes(5)))
+@Suite("Content codings, right and wrong", .timeLimit(.minutes(15)))
 struct CodingFaultTests {
   static let text = Array((0..<200).map { "{\"id\":\($0)}" }.joined(separator: ",").utf8)
 

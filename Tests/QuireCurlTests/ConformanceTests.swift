@@ -6,7 +6,7 @@ import QuireTesting
 import TestSupport
 import Testing
 
-@Suite("CurlTransport keeps every promise of HTTPTransport", .timeLimit(.minutes(5)))
+@Suite("CurlTransport keeps every promise of HTTPTransport", .timeLimit(.minutes(15)))
 struct ConformanceTests {
   @Test("The conformance suite holds over TCP")
   func plain() async throws {

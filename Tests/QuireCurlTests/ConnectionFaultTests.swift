@@ -6,7 +6,7 @@ import QuirePagination
 import TestSupport
 import Testing
 
-@Suite("Connections that fail", .timeLimit(.minutes(5)))
+@Suite("Connections that fail", .timeLimit(.minutes(15)))
 struct ConnectionFaultTests {
   static let response = Array("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello".utf8)
 

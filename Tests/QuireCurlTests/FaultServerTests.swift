@@ -1,7 +1,7 @@
 import Testing
 import TestSupport
 
-@Suite("The fault server does what its script says", .timeLimit(.minutes(5)))
+@Suite("The fault server does what its script says", .timeLimit(.minutes(15)))
 struct FaultServerTests {
   @Test("Scripts are chosen by path and ordinal, on one connection for several requests")
   func scriptsByPathAndOrdinal() async throws {

@@ -7,7 +7,7 @@ import QuirePagination
 import TestSupport
 import Testing
 
-@Suite("HTTP/1 framing, right and wrong", .timeLimit(.minutes(5)))
+@Suite("HTTP/1 framing, right and wrong", .timeLimit(.minutes(15)))
 struct FramingFaultTests {
   /// What one such response becomes, on a fresh connection.
   private func outcome(

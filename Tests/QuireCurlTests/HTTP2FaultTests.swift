@@ -14,7 +14,7 @@ private func frame(
   [0, 0, UInt8(payload.count), type, flags, 0, 0, 0, stream] + payload
 }
 
-@Suite("Faults of HTTP/2 over TLS", .timeLimit(.minutes(5)))
+@Suite("Faults of HTTP/2 over TLS", .timeLimit(.minutes(15)))
 struct HTTP2FaultTests {
   /// A server that answers the first request with 200 and these frames.
   private func server(

@@ -9,7 +9,7 @@ import Testing
 
 @Suite(
   "HTTP/2 over TLS, against nginx", .enabled(if: NginxServer.program != nil, "needs nginx"),
-  .timeLimit(.minutes(5)))
+  .timeLimit(.minutes(15)))
 struct HTTP2Tests {
   private static let large = (0..<600_000).map { UInt8(truncatingIfNeeded: $0 &* 31) }
   private static let files = ["small.json": Array("[1,2,3]".utf8), "large.bin": large, "empty": []]

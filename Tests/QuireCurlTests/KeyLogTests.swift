@@ -7,7 +7,7 @@ import QuirePagination
 import TestSupport
 import Testing
 
-@Suite("The log of TLS secrets", .timeLimit(.minutes(5)))
+@Suite("The log of TLS secrets", .timeLimit(.minutes(15)))
 struct KeyLogTests {
   private static func transport(writesKeyLog: Bool) -> CurlTransport {
     let authority = TestAuthority.shared.certificateFile

@@ -8,7 +8,7 @@ import QuirePagination
 import TestSupport
 import Testing
 
-@Suite("What goes on the wire", .timeLimit(.minutes(5)))
+@Suite("What goes on the wire", .timeLimit(.minutes(15)))
 struct RequestFidelityTests {
   @Test("Fact 12: the transport sends the request's fields and nothing that could be a secret")
   func onlyTheRequest() async throws {

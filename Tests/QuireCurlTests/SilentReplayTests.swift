@@ -7,7 +7,7 @@ import QuirePagination
 import TestSupport
 import Testing
 
-@Suite("What goes over the wire twice", .timeLimit(.minutes(5)))
+@Suite("What goes over the wire twice", .timeLimit(.minutes(15)))
 struct SilentReplayTests {
   /// How a connection dies once the server has read a request.
   enum Death: CaseIterable {
@@ -155,7 +155,7 @@ struct SilentReplayTests {
   }
 }
 
-@Suite("What a page costs on the wire", .timeLimit(.minutes(5)))
+@Suite("What a page costs on the wire", .timeLimit(.minutes(15)))
 struct WireBudgetTests {
   private func cursor(
     _ transport: CurlTransport, _ server: FaultServer, method: HTTPRequest.Method,

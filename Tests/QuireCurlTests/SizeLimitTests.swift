@@ -7,7 +7,7 @@ import QuirePagination
 import TestSupport
 import Testing
 
-@Suite("Answers without measure", .timeLimit(.minutes(5)))
+@Suite("Answers without measure", .timeLimit(.minutes(15)))
 struct SizeLimitTests {
   private func expectLimit(
     _ script: [FaultStep], limits: TransferLimits = .api, _ codes: PageError.Code...

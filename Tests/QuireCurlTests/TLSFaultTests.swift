@@ -6,7 +6,7 @@ import QuirePagination
 import TestSupport
 import Testing
 
-@Suite("TLS", .timeLimit(.minutes(5)))
+@Suite("TLS", .timeLimit(.minutes(15)))
 struct TLSFaultTests {
   @Test("A server whose certificate is in order is trusted through the given authority")
   func valid() async throws {

@@ -7,7 +7,7 @@ import TestSupport
 import Testing
 
 /// The timers are libcurl's own and real; they are set to a second or less.
-@Suite("Servers that take too long", .timeLimit(.minutes(5)))
+@Suite("Servers that take too long", .timeLimit(.minutes(15)))
 struct TimeoutTests {
   @Test("N2: a server that never accepts is timedOut after the connect timeout")
   func connecting() async throws {

@@ -10,7 +10,7 @@ import Testing
 
 @testable import QuireCurl
 
-@Suite("A loop on the transport's thread", .timeLimit(.minutes(2)))
+@Suite("A loop on the transport's thread", .timeLimit(.minutes(15)))
 struct TransportThreadTests {
   /// The name of the thread that this runs on.
   private static var thread: String {

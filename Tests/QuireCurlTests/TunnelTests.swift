@@ -8,7 +8,7 @@ import Testing
 
 @testable import QuireCurl
 
-@Suite("Tunnels and client certificates, over the wire", .timeLimit(.minutes(5)))
+@Suite("Tunnels and client certificates, over the wire", .timeLimit(.minutes(15)))
 struct TunnelTests {
   /// A transport that trusts the test authority.
   private func transport(

@@ -10,7 +10,7 @@ import Testing
 
 @testable import QuireCurl
 
-@Suite("Names, connections and servers that are not what they were", .timeLimit(.minutes(5)))
+@Suite("Names, connections and servers that are not what they were", .timeLimit(.minutes(15)))
 struct UnreliableNetworkTests {
   private func client(
     _ transport: CurlTransport, _ change: (inout PageClient.Configuration) -> Void = { _ in }

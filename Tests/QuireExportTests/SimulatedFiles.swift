@@ -166,6 +166,7 @@ final class SimulatedFiles: Sendable {
       truncate: { descriptor, length in
         Int32(self.change(descriptor) { _ in (.length(length), 0) })
       },
+      beginSync: { _, _ in },
       sync: { descriptor in
         Int32(
           self.call { state, _ in

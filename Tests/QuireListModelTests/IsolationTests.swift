@@ -41,7 +41,7 @@ import Testing
 
   @Test(
     "18-Model, X-15: it is used unchanged in modules whose code is on the main actor, and refused elsewhere",
-    .enabled(if: modules != nil), .timeLimit(.minutes(2)), arguments: [true, false])
+    .enabled(if: modules != nil), .timeLimit(.minutes(15)), arguments: [true, false])
   func builds(onMainActor: Bool) async throws {
     let modules = try #require(Self.modules)
     let file = FileManager.default.temporaryDirectory

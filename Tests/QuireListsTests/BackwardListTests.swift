@@ -4,7 +4,7 @@ import QuireTesting
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(3))) struct BackwardListTests {
+@Suite(.timeLimit(.minutes(15))) struct BackwardListTests {
   private func list(_ source: ScriptedSource<Int>, from page: Int) -> PagedList<Int> {
     PagedList(
       Cursor(source, from: Position(integerLiteral: page)),

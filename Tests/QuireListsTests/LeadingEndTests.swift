@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What comes before the first item: when it is loaded, by what, and what is said of it.
-@Suite(.timeLimit(.minutes(3))) struct LeadingEndTests {
+@Suite(.timeLimit(.minutes(15))) struct LeadingEndTests {
   /// A view of 800 onto 1800.
   private let page = Viewport(content: 1800, extent: 800)
 

@@ -5,7 +5,7 @@ import Testing
 @testable import QuireLists
 
 /// Transcripts: what the machine is told, and what it answers. No await anywhere.
-@Suite(.timeLimit(.minutes(3))) struct ListMachineTests {
+@Suite(.timeLimit(.minutes(15))) struct ListMachineTests {
   typealias Machine = ListMachine<Int>
 
   @Test("P-1, TI-20, TI-21: whoever wants a page joins the load that runs")

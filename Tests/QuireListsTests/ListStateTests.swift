@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// What observers see, in which order.
-@Suite(.timeLimit(.minutes(3))) struct ListStateTests {
+@Suite(.timeLimit(.minutes(15))) struct ListStateTests {
   private func list(
     _ source: ScriptedSource<Int>, _ options: ListOptions = ListOptions()
   ) -> PagedList<Int> {

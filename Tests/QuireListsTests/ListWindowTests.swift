@@ -7,7 +7,7 @@ import Testing
 @testable import QuireLists
 
 /// A list that holds a part of what it has loaded.
-@Suite(.timeLimit(.minutes(3))) struct ListWindowTests {
+@Suite(.timeLimit(.minutes(15))) struct ListWindowTests {
   private func list(
     _ source: ScriptedSource<Int>, pages: Int? = 3, bytes: Int? = nil, from page: Int = 1,
     threshold: Threshold = .onDemand

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// A list: what it keeps, what reports lead to, and where it can be navigated to.
-@Suite(.timeLimit(.minutes(3))) struct PagedListTests {
+@Suite(.timeLimit(.minutes(15))) struct PagedListTests {
   private func list(
     _ source: ScriptedSource<Int>, _ threshold: Threshold = .standard,
     _ options: ListOptions = ListOptions()

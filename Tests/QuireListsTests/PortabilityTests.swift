@@ -5,7 +5,7 @@ import QuireTesting
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(3))) struct PortabilityTests {
+@Suite(.timeLimit(.minutes(15))) struct PortabilityTests {
   /// Takes what may be shared, which the compiler checks.
   private func share<Value: Sendable>(_ value: Value) -> Value { value }
 
@@ -91,7 +91,7 @@ import Testing
 
   @Test(
     "X-15: a program in language mode 6 builds without a warning, and cannot share what is not shared",
-    .enabled(if: modules != nil), .timeLimit(.minutes(2)))
+    .enabled(if: modules != nil), .timeLimit(.minutes(15)))
   func buildsInMode6() async throws {
     let modules = try #require(Self.modules)
     func program(_ shared: String) -> String {

@@ -5,7 +5,7 @@ import Synchronization
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(3))) struct ThresholdTriggerTests {
+@Suite(.timeLimit(.minutes(15))) struct ThresholdTriggerTests {
   typealias Crossing = ThresholdTrigger.Crossing
 
   /// A trigger and what its handler was called with; the handler answers as told.

@@ -3,7 +3,7 @@ import TestSupport
 import Testing
 
 /// Bodies of nothing, as a server, a proxy or a coding makes them.
-@Suite("Bodies of nothing on the wire", .timeLimit(.minutes(2)))
+@Suite("Bodies of nothing on the wire", .timeLimit(.minutes(15)))
 struct EmptyBodyWireTests {
   /// How an answer with the status 200 comes to have no body.
   enum Nothing: String, CaseIterable, Sendable {

@@ -2,7 +2,7 @@ import Quire
 import TestSupport
 import Testing
 
-@Suite("Pages read at once, on the wire", .timeLimit(.minutes(2)))
+@Suite("Pages read at once, on the wire", .timeLimit(.minutes(15)))
 struct ParallelWireTests {
   /// Sixteen numbered pages; each behind the first, which tells how many there are, is held until
   /// `window` of them were asked for.

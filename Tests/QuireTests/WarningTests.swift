@@ -2,7 +2,7 @@ import Quire
 import Testing
 
 /// What a walk's report says besides how it ended.
-@Suite("What a program is warned of", .timeLimit(.minutes(1)))
+@Suite("What a program is warned of", .timeLimit(.minutes(15)))
 struct WarningTests {
   /// A listing of one page, what speaks against its description, and how to mend that.
   struct Doubt: Sendable, CustomTestStringConvertible {

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The whole house, from the loop down to the socket.
-@Suite("Walks on the wire", .timeLimit(.minutes(2)))
+@Suite("Walks on the wire", .timeLimit(.minutes(15)))
 struct WireTests {
   private let links = Pagination(next: .body("/next"), items: "/items")
 

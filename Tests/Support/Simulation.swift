@@ -1,3 +1,4 @@
+import Dispatch
 import Glibc
 import QuireCore
 import QuireTesting
@@ -69,7 +70,24 @@ package enum Simulation {
   }
 }
 
-/// Runs one simulating test at a time, without blocking a thread for the others.
+/// Runs one simulating test at a time.
 @globalActor package actor SimulationActor {
   package static let shared = SimulationActor()
+
+  /// A thread beside those of all other tests: of these a small machine has two, and a simulation gives none back
+  /// before it is done.
+  private final class Executor: SerialExecutor {
+    private let queue = DispatchQueue(label: "Simulation")
+
+    func enqueue(_ job: consuming ExecutorJob) {
+      let job = UnownedJob(job)
+      queue.async { job.runSynchronously(on: self.asUnownedSerialExecutor()) }
+    }
+  }
+
+  private static let executor = Executor()
+
+  nonisolated package var unownedExecutor: UnownedSerialExecutor {
+    Self.executor.asUnownedSerialExecutor()
+  }
 }

@@ -46,7 +46,7 @@ struct AskedAheadTests {
     /// Whether they were, within a time that no request takes.
     func waits(for wanted: Int) -> Bool {
       while count.withLock({ $0 }) < wanted {
-        if changes.wait(timeout: .now() + 20) == .timedOut { return false }
+        if changes.wait(timeout: .now() + 300) == .timedOut { return false }
       }
       return true
     }
@@ -212,7 +212,7 @@ private final class LinkedPages: HTTPTransport {
   }
 }
 
-@Suite("Pages that are asked for while the one before still arrives", .timeLimit(.minutes(2)))
+@Suite("Pages that are asked for while the one before still arrives", .timeLimit(.minutes(15)))
 struct OverlappingTransfersTests {
   private func paginator(
     _ pages: LinkedPages, end: [Pagination.End] = [], delivery: PageDelivery = .whole,

@@ -3,7 +3,7 @@ import QuireLists
 import QuireTesting
 import Testing
 
-@Suite(.timeLimit(.minutes(3))) struct ListPlaceholderTests {
+@Suite(.timeLimit(.minutes(15))) struct ListPlaceholderTests {
   private let error = PageError(.sourceFailed, "The server is away.")
 
   @Test("TI-26: texts and measures for what stands in place of items; views are the caller's")

@@ -5,7 +5,7 @@ import Testing
 @testable import QuireCore
 @testable import QuireLists
 
-@Suite(.timeLimit(.minutes(3))) struct ScrollControlTests {
+@Suite(.timeLimit(.minutes(15))) struct ScrollControlTests {
   /// A view of 800 onto 1800.
   private let page = Viewport(content: 1800, extent: 800)
 

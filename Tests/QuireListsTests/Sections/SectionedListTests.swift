@@ -4,7 +4,7 @@ import QuireTesting
 import TestSupport
 import Testing
 
-@Suite(.timeLimit(.minutes(3))) struct SectionedListTests {
+@Suite(.timeLimit(.minutes(15))) struct SectionedListTests {
   /// A handler that answers 8 more items a page until there are `total`, and its log.
   private struct Server {
     let pages = Recorder<Int>()

@@ -10,7 +10,7 @@ import Testing
 @testable import QuirePagination
 
 /// What the language of descriptions, and the presets in it, can say.
-@Suite("Descriptions, row by row", .timeLimit(.minutes(1)))
+@Suite("Descriptions, row by row", .timeLimit(.minutes(15)))
 struct DescriptionRowTests {
   private func client(_ server: Answers, _ retry: RetryPolicy = .never) -> PageClient {
     var configuration = PageClient.Configuration()

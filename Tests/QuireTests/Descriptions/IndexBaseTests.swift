@@ -7,7 +7,7 @@ import Testing
 @testable import QuireJSON
 @testable import QuirePagination
 
-@Suite("The base of an index's links", .timeLimit(.minutes(1)))
+@Suite("The base of an index's links", .timeLimit(.minutes(15)))
 struct IndexBaseTests {
   private let pagination = Pagination(
     next: .index("/pages | /l/pages/p", link: "/at"), items: .optional("/items | /l/items/i"),

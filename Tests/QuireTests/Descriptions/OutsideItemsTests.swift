@@ -3,7 +3,7 @@ import Quire
 import Testing
 
 /// What an item holds never stands for what the page says.
-@Suite("Paths that search", .timeLimit(.minutes(1)))
+@Suite("Paths that search", .timeLimit(.minutes(15)))
 struct OutsideItemsTests {
   struct Case: CustomTestStringConvertible, Sendable {
     var name: String

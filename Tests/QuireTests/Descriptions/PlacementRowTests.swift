@@ -3,7 +3,7 @@ import Quire
 import Testing
 
 /// Presets of which the container, or the place that a value goes to, varies.
-@Suite("Presets that vary", .timeLimit(.minutes(1)))
+@Suite("Presets that vary", .timeLimit(.minutes(15)))
 struct PlacementRowTests {
   private func client(_ server: Answers) -> PageClient {
     var configuration = PageClient.Configuration()

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// What a user of the face gets without naming a decoder.
-@Suite("Formats, by the face", .timeLimit(.minutes(1)))
+@Suite("Formats, by the face", .timeLimit(.minutes(15)))
 struct FaceFormatTests {
   struct Record: Decodable, Sendable, Equatable {
     var id: Int

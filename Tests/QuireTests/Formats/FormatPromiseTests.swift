@@ -3,7 +3,7 @@ import Quire
 import Testing
 
 /// What holds for a page whatever its format.
-@Suite("D-1: the promises of a page, in JSON and in XML", .timeLimit(.minutes(1)))
+@Suite("D-1: the promises of a page, in JSON and in XML", .timeLimit(.minutes(15)))
 struct FormatPromiseTests {
   typealias Row = PageServer.Row
 

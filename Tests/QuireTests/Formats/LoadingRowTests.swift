@@ -3,7 +3,7 @@ import QuireLists
 import Testing
 
 /// The loading rows of the systems that Quire follows, over pages of either format.
-@Suite("X-16: loading, in JSON and in XML", .timeLimit(.minutes(1)))
+@Suite("X-16: loading, in JSON and in XML", .timeLimit(.minutes(15)))
 struct LoadingRowTests {
   typealias Row = PageServer.Row
 

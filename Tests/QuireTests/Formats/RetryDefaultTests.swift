@@ -7,7 +7,7 @@ import Testing
 
 /// Retries are on over HTTP unless they are turned off: where Quire differs from sources that it does
 /// not make itself, and from the systems that it follows.
-@Suite("Retries over HTTP, on and off", .timeLimit(.minutes(1)))
+@Suite("Retries over HTTP, on and off", .timeLimit(.minutes(15)))
 struct RetryDefaultTests {
   private let clock = ManualClock()
 
