@@ -35,6 +35,8 @@ package final class FileSession: SinkSession {
   private var sum = FileSum()
   /// Where the bytes of this session begin.
   private var start = 0
+  /// Bytes in front of `end` that are not on their way to the disk.
+  private var unbegun = 0
 
   init(_ sink: FileSink, _ format: FileFormat, _ opening: SinkOpening) throws {
     self.sink = sink
@@ -268,6 +270,7 @@ package final class FileSession: SinkSession {
     }
     next.closing = closing.count
     try file.sync()
+    unbegun = 0
     try save(next)
     (self.checkpoint, committedBytes, isDirty) = (checkpoint, end - start, false)
     if checkpoint.isComplete, let staged, let kind = next.staged {
@@ -306,8 +309,14 @@ package final class FileSession: SinkSession {
       // First, while they are near: what is written has passed through the processor's cache.
       var sum = sum
       sum.add(bytes)
-      try (staged ?? destination).write(bytes, at: end)
+      let file = staged ?? destination
+      try file.write(bytes, at: end)
       (end, self.sum) = (end + bytes.count, sum)
+      // So that a commit has little to wait for: the disk writes while the next pages are read.
+      unbegun += bytes.count
+      guard unbegun >= 4 << 20 else { return }
+      file.beginSync(end - unbegun..<end)
+      unbegun = 0
     }
   }
 

@@ -11,6 +11,9 @@ struct FileCalls: Sendable {
   var read: @Sendable (Int32, UnsafeMutableRawBufferPointer, _ offset: Int) -> Int
   var write: @Sendable (Int32, UnsafeRawBufferPointer, _ offset: Int) -> Int
   var truncate: @Sendable (Int32, Int) -> Int32
+  /// Has the system begin to write a part of the file to its disk, and promises nothing: confirming it takes less
+  /// time then.
+  var beginSync: @Sendable (Int32, _ part: Range<Int>) -> Void
   var sync: @Sendable (Int32) -> Int32
   var rename: @Sendable (_ from: String, _ to: String) -> Int32
   var remove: @Sendable (String) -> Int32
@@ -27,6 +30,13 @@ struct FileCalls: Sendable {
     read: { pread($0, $1.baseAddress, $1.count, off_t($2)).orError },
     write: { pwrite($0, $1.baseAddress, $1.count, off_t($2)).orError },
     truncate: { ftruncate($0, off_t($1)).orError },
+    beginSync: { descriptor, part in
+      #if canImport(Glibc)
+        // Linux writes what is not on disk then, and waits for nothing.
+        _ = posix_fadvise(
+          descriptor, off_t(part.lowerBound), off_t(part.count), POSIX_FADV_DONTNEED)
+      #endif
+    },
     sync: { confirm($0).orError },
     rename: { Foundation.rename($0, $1).orError },
     remove: { unlink($0).orError },
@@ -92,6 +102,9 @@ struct SinkFile {
       if result != -EINTR { _ = try check(Int(result), "cut"); return }
     }
   }
+
+  /// Has a part of the file be on its way to the disk while the next is made.
+  func beginSync(_ part: Range<Int>) { calls.beginSync(descriptor, part) }
 
   /// Returns when the system confirms that what is in the file survives a loss of power.
   ///
