@@ -76,7 +76,7 @@ public final class CurlTransport: HTTPTransport {
   }
 
   @inline(never)
-  private func start(_ exchange: Exchange) throws -> ResponseReader {
+  private func start(_ exchange: WireExchange) throws -> ResponseReader {
     let reader = ResponseReader(exchange, transport: self)
     guard mailbox.push(.start(exchange)) else { throw PageError.clientClosed }
     return reader
@@ -85,9 +85,9 @@ public final class CurlTransport: HTTPTransport {
   /// The request with the addresses that it goes to.
   // A request that waits for its turn holds only this: thousands may wait.
   @inline(never)
-  private func exchange(for request: TransportRequest) async throws -> Exchange {
+  private func exchange(for request: TransportRequest) async throws -> WireExchange {
     let wire = try wireRequest(for: request)
-    return Exchange(wire, along: try await route(of: wire))
+    return WireExchange(wire, along: try await route(of: wire))
   }
 
   @inline(never)

@@ -16,7 +16,7 @@ final class CurlDriver {
   private var touched: [Transfer] = []
   /// Handles at rest.
   private var spare: [EasyHandle] = []
-  private var queue: AdmissionQueue<Exchange>
+  private var queue: AdmissionQueue<WireExchange>
   private let clock = RoundClock()
   /// No transfer's deadline lies before this instant.
   private var nextDeadline: ContinuousClock.Instant?
@@ -129,7 +129,7 @@ final class CurlDriver {
     }
   }
 
-  private func start(_ exchange: Exchange) {
+  private func start(_ exchange: WireExchange) {
     let kept = spare.popLast()
     guard let handle = kept ?? EasyHandle(configuration: configuration, ledger: ledger) else {
       exchange.fail(PageError.outOfHandles)
@@ -150,13 +150,13 @@ final class CurlDriver {
   func touched(_ transfer: Transfer) { touched.append(transfer) }
 
   /// The end of a connection gave a request back.
-  func sentBack(_ exchange: Exchange) { queue.sentBack(origin: exchange.request.origin) }
+  func sentBack(_ exchange: WireExchange) { queue.sentBack(origin: exchange.request.origin) }
 
   /// A request was answered over HTTP/2.
-  func answered(_ exchange: Exchange) { queue.answered(origin: exchange.request.origin) }
+  func answered(_ exchange: WireExchange) { queue.answered(origin: exchange.request.origin) }
 
   /// How many requests to the origin of this one were answered over HTTP/2.
-  func answers(to exchange: Exchange) -> Int { queue.answers(origin: exchange.request.origin) }
+  func answers(to exchange: WireExchange) -> Int { queue.answers(origin: exchange.request.origin) }
 
   // MARK: A round
 
@@ -230,7 +230,7 @@ final class CurlDriver {
     admitNext(after: transfer.exchange)
   }
 
-  private func admitNext(after exchange: Exchange) {
+  private func admitNext(after exchange: WireExchange) {
     var next = queue.ended(origin: exchange.request.origin)
     while let exchange = next {
       start(exchange)

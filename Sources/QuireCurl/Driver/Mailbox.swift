@@ -8,11 +8,11 @@ import Synchronization
 /// call it.
 final class Mailbox: Sendable {
   enum Command: Sendable {
-    case start(Exchange)
+    case start(WireExchange)
     /// Stop the transfer, if it still runs.
-    case cancel(Exchange)
+    case cancel(WireExchange)
     /// Go on with a transfer that waited for its reader.
-    case resume(Exchange)
+    case resume(WireExchange)
     /// Run a job of a task that has chosen the driver's thread.
     case run(UnownedJob, UnownedTaskExecutor)
     /// End everything, and say when that is done.

@@ -9,7 +9,7 @@ import QuireHTTP
 ///
 /// Only the driver's thread uses it.
 final class Transfer {
-  let exchange: Exchange
+  let exchange: WireExchange
   let handle: EasyHandle
   // Unchecked: the machine calls nothing out, and every line of every head asks it.
   @exclusivity(unchecked) var machine: TransferMachine
@@ -44,7 +44,7 @@ final class Transfer {
   static let patience = Duration.milliseconds(1)
 
   init(
-    _ exchange: Exchange, handle: EasyHandle, clock: RoundClock, driver: CurlDriver
+    _ exchange: WireExchange, handle: EasyHandle, clock: RoundClock, driver: CurlDriver
   ) {
     self.exchange = exchange
     self.handle = handle

@@ -6,12 +6,12 @@ import Synchronization
 /// The reading end of a response: waits, removes the content coding, and stops the transfer when
 /// it is dropped before the end.
 final class ResponseReader: Sendable {
-  let exchange: Exchange
+  let exchange: WireExchange
   /// Kept so that the driver lives as long as a body is read.
   private let transport: CurlTransport
   private let decoder = Mutex(BodyDecoder.undecided)
 
-  init(_ exchange: Exchange, transport: CurlTransport) {
+  init(_ exchange: WireExchange, transport: CurlTransport) {
     self.exchange = exchange
     self.transport = transport
   }

@@ -4,7 +4,7 @@ import QuireHTTP
 import Synchronization
 
 /// One request and its response, between the driver that delivers and the one task that reads.
-final class Exchange: Sendable {
+final class WireExchange: Sendable {
   let request: WireRequest
   let route: RequestRoute
   private let inbox = Mutex(Inbox())
@@ -91,7 +91,7 @@ final class Exchange: Sendable {
     try inbox.withLock { inbox in
       if let head = inbox.head { return head }
       if case .failure(let error) = inbox.end { throw error }
-      preconditionFailure("Exchange: a response without a head")
+      preconditionFailure("WireExchange: a response without a head")
     }
   }
 
