@@ -27,7 +27,7 @@ struct OutputFiles: Sendable {
     let request = try Self.request(command)
     table = request?.table
     if let request, Self.isStream(request.path) == false {
-      var sink = try Destination.sink(request)
+      var sink = try request.sink()
       if command.raw {
         try Self.checkRaw(request, sink, command.format.format)
         if var file = sink as? FileSink {
@@ -129,7 +129,7 @@ struct OutputFiles: Sendable {
   /// passed over.
   private static func checkStream(_ request: DestinationRequest) throws {
     let isPlain = FileFormat(path: request.path).map { $0 == .jsonLines } ?? true
-    guard isPlain, !Destination.isDatabase(request.path) else {
+    guard isPlain, !DestinationKind.isDatabase(request.path) else {
       throw ValidationError(
         "-o \(request.path) is a pipe or a device, which gets lines of JSON. Write to a file, or give the "
           + "pipe a name without an ending.")

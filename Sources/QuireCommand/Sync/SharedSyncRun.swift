@@ -34,7 +34,7 @@ struct SharedSyncRun: Sendable {
     wanted = file.wantedValues
     var sinks: [String: PostgresSink] = [:]
     for listing in listings {
-      guard let sink = try Destination.sink(listing.destination) as? PostgresSink else {
+      guard let sink = try listing.destination.sink() as? PostgresSink else {
         throw ValidationError(
           "listings.\(listing.name).to: \(listing.destination.path) is on one machine, and several write "
             + "to one destination: name a database by postgres://….")

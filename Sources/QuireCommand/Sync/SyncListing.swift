@@ -228,9 +228,9 @@ struct SyncListing: Sendable {
     request.mode = mode ?? (request.key == nil ? .replace : .upsert)
     request.isOfOptions = false
     request.table = value["table"]?.scalarText ?? to["table"]?.scalarText
-    if Destination.isDatabase(path) { request.table = request.table ?? name }
+    if DestinationKind.isDatabase(path) { request.table = request.table ?? name }
     // Said now, and not after the first listings have run.
-    _ = try Destination.sink(request)
+    _ = try request.sink()
     guard request.table != nil || value["to"] != nil else {
       throw SyncFileError(
         "to", "A file holds one listing. Name a database, or a file for each listing by its own to."

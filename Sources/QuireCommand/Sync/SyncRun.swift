@@ -99,7 +99,7 @@ struct SyncRun: Sendable {
     }
     let source = SyncSource(listing, client, file.origins, .noted(state, record))
     let sink = SyncSink(
-      base: try Destination.sink(listing.destination), listing: listing,
+      base: try listing.destination.sink(), listing: listing,
       values: SyncValues(listing: listing, wanted: wanted, source: source), state: state)
     var export = listing.export(source, to: sink)
     export.restarts = record.isRestarting

@@ -1,0 +1,135 @@
+import ArgumentParser
+import Foundation
+import Quire
+import QuireExport
+import QuireHTTP
+import QuirePagination
+import QuirePostgres
+import QuireSQLite
+
+/// What the options say of a destination.
+struct DestinationRequest: Sendable {
+  /// What stands behind `-o`.
+  var path: String
+  var columns: [TableColumn]?
+  var mode: SinkMode?
+  var key: TableKey?
+  /// The table of a database.
+  var table: String?
+  var guardsFormulas = false
+  /// Whether options of a command line say it, and not members of a sync file.
+  var isOfOptions = true
+
+  /// What says it, for messages.
+  private func name(_ option: String, or member: String) -> String {
+    isOfOptions ? option : member
+  }
+
+  private var place: String { name("-o \(path)", or: "to: \(path)") }
+
+  /// A path or the server of an address, which may hold secrets, and the table.
+  static func shown(_ path: String, table: String?) -> String {
+    let shown = path.contains("://") ? (try? Origin(url: path)).map { "\($0)" } ?? "postgres" : path
+    return table.map { "\(shown) \($0)" } ?? shown
+  }
+}
+
+/// A kind of destination that `-o` knows by its name.
+struct DestinationKind: Sendable {
+  /// The endings of its paths, such as `.csv`, or what its addresses begin with, such as `postgres://`.
+  let names: [String]
+  /// The sink that a request asks for; throws a usage error where it cannot be had.
+  let sink: @Sendable (DestinationRequest) throws -> any Sink
+
+  /// Each kind, the more usual ones first.
+  static let all: [DestinationKind] = [files, sqlite, postgres]
+
+  private static let files = DestinationKind(
+    names: FileFormat.endings.flatMap { [$0.ending, $0.ending + ".gz"] }
+  ) { try $0.file(FileFormat(path: $0.path)) }
+
+  private static let sqlite = DestinationKind(names: [".db", ".sqlite", ".sqlite3"]) {
+    SQLiteSink(
+      $0.path, table: try $0.databaseTable, key: $0.key, mode: try $0.databaseMode,
+      columns: $0.columns)
+  }
+
+  private static let postgres = DestinationKind(names: ["postgres://", "postgresql://"]) {
+    PostgresSink(
+      $0.path, table: try $0.databaseTable, key: $0.key, mode: try $0.databaseMode,
+      columns: $0.columns)
+  }
+
+  /// Whether a path leads to a destination of this kind.
+  func matches(_ path: String) -> Bool {
+    let path = path.lowercased()
+    return names.contains { $0.hasSuffix("://") ? path.hasPrefix($0) : path.hasSuffix($0) }
+  }
+
+  /// Whether a path leads to a database, whose tables take a listing each.
+  static func isDatabase(_ path: String) -> Bool {
+    [sqlite, postgres].contains { $0.matches(path) }
+  }
+}
+
+extension DestinationRequest {
+  /// The sink that is asked for. A path without any ending is a file of JSON Lines; one with an ending that is
+  /// not known is a usage error, for it would get something else than its name says.
+  func sink() throws -> any Sink {
+    if let kind = DestinationKind.all.first(where: { $0.matches(path) }) {
+      return try kind.sink(self)
+    }
+    guard !path.hasSuffix("/") else {
+      throw ValidationError("\(place) is a directory. Name a file in it.")
+    }
+    guard path.split(separator: "/").last?.dropFirst().contains(".") != true else {
+      let known = DestinationKind.all.flatMap(\.names).joined(separator: " ")
+      throw ValidationError(
+        "\(place): nothing is known by that ending. Known are \(known), and names without an ending, which "
+          + "are JSON Lines.")
+    }
+    return try file(.jsonLines)
+  }
+
+  fileprivate func file(_ format: FileFormat?) throws -> FileSink {
+    guard table == nil else {
+      throw ValidationError("\(place): \(name("--table", or: "table")) is for databases.")
+    }
+    guard key == nil, mode != .upsert else {
+      throw ValidationError(
+        "\(place): a file cannot replace single items by their key "
+          + "(\(name("--key, --mode upsert", or: "key, mode: upsert"))). A database can.")
+    }
+    guard format?.isTable == true || columns == nil && !guardsFormulas else {
+      throw ValidationError(
+        "\(place): \(name("--columns and --guard-formulas", or: "columns")) are for tables, .csv "
+          + "and .tsv.")
+    }
+    return FileSink(
+      path, format: format, columns: columns, guardsFormulas: guardsFormulas, mode: mode ?? .once)
+  }
+
+  fileprivate var databaseTable: String {
+    get throws {
+      guard !guardsFormulas else {
+        throw ValidationError("--guard-formulas is for .csv and .tsv, and -o is a database.")
+      }
+      guard let table else {
+        throw ValidationError("-o is a database: say by --table which table gets the items.")
+      }
+      return table
+    }
+  }
+
+  fileprivate var databaseMode: SinkMode? {
+    get throws {
+      guard mode != .upsert || key != nil else {
+        throw ValidationError(
+          isOfOptions
+            ? "--mode upsert: say by --key where an item has its key, such as --key /id."
+            : "mode: upsert needs a key: say where an item has it, such as key: id.")
+      }
+      return mode
+    }
+  }
+}
