@@ -1,0 +1,90 @@
+public import QuireCore
+import QuirePagination
+import Synchronization
+
+/// Tells a transport which addresses it may connect to for one request.
+///
+/// A transport asks for every address before it connects, and for that of a connection that it uses again,
+/// and throws `refusedAddress` where there is an objection.
+public struct AddressGuard: Sendable {
+  private let policy: AddressPolicy
+  private let isHome: Bool
+  /// The address that the listing's own URL has in the place of a name.
+  private let literal: IPAddress?
+  private let note: HomeNote
+
+  /// For requests that belong to no walk: their own addresses may be reached.
+  public static let none = AddressGuard(.unrestricted, isHome: true, literal: nil, HomeNote())
+
+  init(_ policy: AddressPolicy, isHome: Bool, literal: IPAddress?, _ note: HomeNote) {
+    self.policy = policy
+    self.isHome = isHome
+    self.literal = literal
+    self.note = note
+  }
+
+  /// Why an address must not be connected to, such as `10.0.0.7, an address of a private network`; nil
+  /// where it may be.
+  public func objection(to address: IPAddress, port: Int? = nil) -> String? {
+    policy.objection(to: address, port: port, isHome: isHome, literal: literal, note)
+  }
+
+  /// The same for a host as a URL names it, where that alone tells: numbers in any spelling, and names
+  /// of this machine.
+  public func objection(toHost host: String, port: Int? = nil) -> String? {
+    if let address = IPAddress(host) { return objection(to: address, port: port) }
+    let name = host.lowercased().drop { $0 == "." }
+    let plain = name.hasSuffix(".") ? name.dropLast() : name
+    if plain == "localhost" || plain.hasSuffix(".localhost") {
+      return objection(to: IPAddress(ipv4: 0x7F00_0001), port: port)
+    }
+    if Self.metadataNames.contains(String(plain)), !isHome {
+      return objection(to: IPAddress(ipv4: 0xA9FE_A9FE), port: port)
+    }
+    guard let port else { return nil }
+    // Whatever the name's address is, the port is known.
+    return policy.ports?.contains(port) == false
+      ? objection(to: IPAddress(ipv4: 0x0808_0808), port: port) : nil
+  }
+
+  private static let metadataNames: Set<String> = [
+    "metadata", "metadata.google.internal", "instance-data", "instance-data.ec2.internal",
+  ]
+}
+
+/// Whether a listing's own host has a public address, once that is known.
+final class HomeNote: Sendable {
+  private let isPublic = Mutex<Bool?>(nil)
+
+  /// Takes note of an address; false where it is private and one before it was public.
+  @discardableResult
+  func reached(isPublic now: Bool) -> Bool {
+    isPublic.withLock { isPublic in
+      if now || isPublic == nil { isPublic = now }
+      return now || isPublic == false
+    }
+  }
+
+  /// Whether the last address was private.
+  var isPrivate: Bool { isPublic.withLock { $0 } == false }
+}
+
+extension PageError {
+  /// What a request to a host that must not be reached ends with.
+  public static func refusedAddress(of host: String, _ objection: String) -> PageError {
+    PageError(
+      .refusedAddress,
+      "\(ServerText(host, limit: 80)) must not be reached: \(objection). Nothing was sent there.",
+      remedies: [
+        Remedy(
+          .addresses, [".standard.allowing(…)"],
+          condition: "if the servers of this walk may lead there")
+      ],
+      attempts: 0)
+  }
+}
+
+extension Remedy.Setting {
+  /// Which addresses a walk may reach.
+  public static let addresses = Self("configuration.addresses")
+}
