@@ -66,8 +66,7 @@ struct DetectCommand: AsyncParsableCommand {
         PrintableJSON.bytes(of: Data((best.pagination.json + "\n").utf8)), isPrivate: false)
       Diagnostics.write("quire: wrote the description to \(save).")
     } catch {
-      Diagnostics.write("quire: cannot write the description to \(save).")
-      throw ExitStatus.failed
+      throw Diagnostics.failure("cannot write the description to \(save).")
     }
   }
 }

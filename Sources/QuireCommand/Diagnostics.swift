@@ -33,10 +33,15 @@ enum Diagnostics {
     }
   }
 
+  /// Says why a command has failed.
+  static func failure(_ reason: String) -> ExitStatus {
+    write("quire: \(reason)")
+    return .failed
+  }
+
   /// Says why there is nothing to show, in the words of the command line.
   static func failure(_ error: PageError, of command: any ParsableCommand.Type) -> ExitStatus {
-    write("quire: \(RemedyWords(for: command).line(error))")
-    return .failed
+    failure(RemedyWords(for: command).line(error))
   }
 
   /// Ends the process; after a signal by that signal, so that a shell knows not to go on.
@@ -110,6 +115,22 @@ enum PrintableJSON {
 
   /// The same as text.
   static func text(of json: Data) -> String { String(decoding: bytes(of: json), as: UTF8.self) }
+
+  /// A report: a member a line, and a line end.
+  static func report(_ report: some Encodable) throws -> Data {
+    let encoder = JSONEncoder.ordered
+    encoder.outputFormatting.insert(.prettyPrinted)
+    return bytes(of: try encoder.encode(report)) + Data("\n".utf8)
+  }
+}
+
+extension JSONEncoder {
+  /// One that writes members in the order of their names, and slashes as they are.
+  static var ordered: JSONEncoder {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    return encoder
+  }
 }
 
 /// How the tool ends. Thrown by a command that has already said why.

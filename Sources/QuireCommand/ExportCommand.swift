@@ -226,9 +226,6 @@ struct ExportCommand: AsyncParsableCommand {
     help: "How stderr says what happens: text, or json for a line of JSON for each page and wait.")
   var log: LogFormat = .text
 
-  /// How stderr says what happens.
-  enum LogFormat: String, CaseIterable, ExpressibleByArgument { case text, json }
-
   @Option(help: "auto, always or never. auto shows progress on a terminal.")
   var progress: ProgressMeter.Mode = .auto
 
@@ -253,8 +250,7 @@ struct ExportCommand: AsyncParsableCommand {
     do {
       _ = try result.get()
     } catch let error as SinkError where error.code == .inUse {
-      Diagnostics.write("quire: \(error)")
-      throw ExitStatus.failed
+      throw Diagnostics.failure("\(error)")
     }
   }
 
@@ -267,12 +263,14 @@ struct ExportCommand: AsyncParsableCommand {
       if let signal { throw ExitStatus.interrupted(signal: signal) }
       try await result.get().publish(report: plan.files.report)
     } catch let error as SinkError where error.code == .inUse {
-      Diagnostics.write("quire: \(error)")
-      throw ExitStatus.failed
+      throw Diagnostics.failure("\(error)")
     } catch let error as PageError {
       throw Diagnostics.failure(error, of: Self.self)
     }
   }
 }
+
+/// How stderr says what happens.
+enum LogFormat: String, CaseIterable, ExpressibleByArgument { case text, json }
 
 extension ProgressMeter.Mode: ExpressibleByArgument {}

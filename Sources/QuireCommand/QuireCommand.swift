@@ -50,10 +50,7 @@ struct QuireCommand: AsyncParsableCommand {
       var command = try command(of: arguments)
       name = type(of: command).configuration.commandName.map { "quire \($0)" } ?? name
       if var asynchronous = command as? any AsyncParsableCommand {
-        if let complaint = DescriptorCheck.complaint() {
-          Diagnostics.write("quire: \(complaint)")
-          return .failed
-        }
+        if let complaint = DescriptorCheck.complaint() { return Diagnostics.failure(complaint) }
         try await asynchronous.run()
       } else {
         try command.run()

@@ -8,8 +8,6 @@ import QuirePagination
 
 /// `quire sync`: the listings of a file, each into its destination, parents before children.
 struct SyncCommand: AsyncParsableCommand {
-  enum Log: String, CaseIterable, ExpressibleByArgument { case text, json }
-
   static let configuration = CommandConfiguration(
     commandName: "sync",
     _superCommandName: "quire",
@@ -52,7 +50,7 @@ struct SyncCommand: AsyncParsableCommand {
   var schema = false
 
   @Option(help: "text or json: how progress is told on standard error.")
-  var log: Log = .text
+  var log: LogFormat = .text
 
   func run() async throws {
     if schema {
@@ -119,10 +117,8 @@ struct SyncCommand: AsyncParsableCommand {
       sync, shared, names: only, lookAhead: 1, pause: .milliseconds(200))
     if restart {
       guard try await shared.restart(run.listings.map(\.name)) else {
-        Diagnostics.write(
-          "quire: another machine works on these listings. End it, or wait for it, and begin anew then."
-        )
-        throw ExitStatus.failed
+        throw Diagnostics.failure(
+          "another machine works on these listings. End it, or wait for it, and begin anew then.")
       }
     }
     let line = SyncLine(log)
@@ -169,8 +165,7 @@ struct SyncCommand: AsyncParsableCommand {
       }
     } catch {
       guard error.code == .inUse else { throw ValidationError(error.message) }
-      Diagnostics.write("quire: \(error)")
-      throw ExitStatus.failed
+      throw Diagnostics.failure("\(error)")
     }
   }
 }

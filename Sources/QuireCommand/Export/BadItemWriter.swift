@@ -43,9 +43,7 @@ struct BadItemWriter {
   private static func line(
     _ item: BadItem, at position: Position?, on page: SinkPage
   ) throws -> [UInt8] {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    return Array(try encoder.encode(Record(item, at: position, on: page)))
+    Array(try JSONEncoder.ordered.encode(Record(item, at: position, on: page)))
   }
 
   /// What is kept of a bad item.

@@ -62,9 +62,7 @@ struct EventLog: Sendable {
   }
 
   private func write(_ line: Line) {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    guard let data = try? encoder.encode(line) else { return }
+    guard let data = try? JSONEncoder.ordered.encode(line) else { return }
     Diagnostics.writeRaw(PrintableJSON.text(of: data) + "\n")
   }
 }

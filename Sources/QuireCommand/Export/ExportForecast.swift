@@ -237,12 +237,9 @@ extension ExportForecast {
     if file != .standardOutput { print(text) }
     guard let file else { return }
     do {
-      let encoder = JSONEncoder()
-      encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-      try await file.write(PrintableJSON.bytes(of: try encoder.encode(self)) + Data("\n".utf8))
+      try await file.write(try PrintableJSON.report(self))
     } catch {
-      Diagnostics.write("quire: cannot write the report to \(file.name).")
-      throw ExitStatus.failed
+      throw Diagnostics.failure("cannot write the report to \(file.name).")
     }
   }
 

@@ -248,10 +248,7 @@ extension ExportOutcome {
 
   /// The report as JSON.
   func json(signal: Int32?) throws -> Data {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
-    return PrintableJSON.bytes(of: try encoder.encode(ReportContent(self, signal: signal)))
-      + Data("\n".utf8)
+    try PrintableJSON.report(ReportContent(self, signal: signal))
   }
 
   /// What went wrong, in full; nil when nothing did.

@@ -357,11 +357,7 @@ final class SharedSyncState: Sendable {
 // How a unit ended, as its lease keeps it.
 extension SyncRun.Outcome {
   var stored: String {
-    get throws {
-      let encoder = JSONEncoder()
-      encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-      return String(decoding: try encoder.encode(self), as: UTF8.self)
-    }
+    get throws { String(decoding: try JSONEncoder.ordered.encode(self), as: UTF8.self) }
   }
 
   /// A unit that could not even be begun has its reason alone.

@@ -76,11 +76,11 @@ final class SyncLine: Sendable {
     var written: ContinuousClock.Instant?
   }
 
-  private let log: SyncCommand.Log
+  private let log: LogFormat
   private let mode: ProgressMeter.Mode
   private let state = Mutex(State())
 
-  init(_ log: SyncCommand.Log, _ mode: ProgressMeter.Mode = .auto) {
+  init(_ log: LogFormat, _ mode: ProgressMeter.Mode = .auto) {
     self.log = log
     self.mode = mode
   }
