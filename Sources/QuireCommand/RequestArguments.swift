@@ -180,25 +180,19 @@ extension RequestArguments {
       configuration.connectionsTotal = max(configuration.connectionsTotal, parallel)
     }
     if let file = caFile {
-      try Self.checkReadable(file, "--ca-file")
+      try InputFile.checkReadable(file, for: "--ca-file")
       configuration.certificateAuthorities = .file(file)
     }
     if let proxy { configuration.proxy = try RouteOption.proxy(proxy) }
     if let cert {
-      try Self.checkReadable(cert, "--cert")
-      try certKey.map { try Self.checkReadable($0, "--cert-key") }
+      try InputFile.checkReadable(cert, for: "--cert")
+      try certKey.map { try InputFile.checkReadable($0, for: "--cert-key") }
       configuration.clientCertificate = try ClientCertificate(
         for: url, file: cert, keyFile: certKey)
     } else if certKey != nil {
       throw ValidationError("--cert-key needs --cert: a key alone shows nothing.")
     }
     return configuration == CurlTransport.Configuration() ? .shared : CurlTransport(configuration)
-  }
-
-  private static func checkReadable(_ file: String, _ option: String) throws {
-    guard access(file, R_OK) == 0 else {
-      throw ValidationError("\(option): cannot read \(file): \(String(cString: strerror(errno))).")
-    }
   }
 
   /// What the options say of addresses and rates.

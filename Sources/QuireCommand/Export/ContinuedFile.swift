@@ -217,6 +217,13 @@ enum InputFile {
     throw ValidationError("\(option): \(name(path)) has more than \(maximumBytes) bytes.")
   }
 
+  /// Throws a usage error for a file that cannot be read.
+  static func checkReadable(_ path: String, for option: String) throws {
+    guard access(path, R_OK) == 0 else {
+      throw ValidationError("\(option): cannot read \(path): \(String(cString: strerror(errno))).")
+    }
+  }
+
   /// A usage error, made from the system's last one.
   private static func failure(_ path: String, _ option: String) -> ValidationError {
     let reason = String(cString: strerror(errno))

@@ -30,7 +30,7 @@ struct SharedSyncRun: Sendable {
     self.state = state
     self.lookAhead = lookAhead
     self.pause = pause
-    listings = file.listings.filter { names.isEmpty || names.contains($0.name) }
+    listings = file.listings(named: names)
     wanted = file.wantedValues
     var sinks: [String: PostgresSink] = [:]
     for listing in listings {

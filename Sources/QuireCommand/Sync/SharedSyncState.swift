@@ -191,14 +191,8 @@ final class SharedSyncState: Sendable {
       record.outcome = SyncRun.Outcome(kind: .complete, words: "it was read before")
     } else if !isUnfinished, let parent, parent.done == 0 {
       record.outcome = .waiting(for: parent)
-    } else if isUnfinished,
-      let difference = SyncRun.difference(record.definition, listing.definition)
-    {
-      record.outcome = SyncRun.Outcome(
-        kind: .failed,
-        words:
-          "An unfinished run was of another listing: the two differ in \(difference). Put it back, "
-          + "or begin anew by --restart --only \(listing.name).")
+    } else if isUnfinished, let outcome = SyncRun.Outcome.another(listing, than: record) {
+      record.outcome = outcome
     } else {
       return nil
     }

@@ -19,14 +19,10 @@ struct SyncClient {
 
   /// The client. What is kept elsewhere, such as in the environment, is read for requests alone.
   func client(forRequests: Bool) throws -> PageClient {
-    do {
+    try SyncFileError.at("client") {
       let transport = try transport(forRequests: forRequests)
       return PageClient(
         transport: transport, configuration: try configuration(transport, forRequests: forRequests))
-    } catch let error as ValidationError {
-      throw SyncFileError("client", error.message)
-    } catch let error as PageError {
-      throw SyncFileError("client", error.message)
     }
   }
 
@@ -79,9 +75,7 @@ struct SyncClient {
   /// A readable file.
   private func file(_ path: JSONValue?, _ name: String) throws -> String? {
     guard let path = path?.scalarText.map({ SyncFile.resolved($0, in: folder) }) else { return nil }
-    guard access(path, R_OK) == 0 else {
-      throw ValidationError("\(name): cannot read \(path): \(String(cString: strerror(errno))).")
-    }
+    try InputFile.checkReadable(path, for: name)
     return path
   }
 

@@ -43,18 +43,17 @@ struct SyncFile: Sendable {
     guard case .object(let members)? = value["listings"] else {
       throw SyncFileError("listings", "There is none.")
     }
-    let found = try members.map {
-      try SyncListing($0.name, $0.value, in: value, folder: folder, forRequests: forRequests)
+    let found = try members.map { member in
+      try SyncFileError.at("listings.\(member.name)") {
+        try SyncListing(
+          member.name, member.value, in: value, folder: folder, forRequests: forRequests)
+      }
     }
     listings = try Self.ordered(found)
     try Self.checkDistinct(found)
     origins = try Set(
-      found.filter { !$0.url.text.hasPrefix("{") }.map { listing -> Origin in
-        do throws(PageError) {
-          return try Origin(url: listing.url.text)
-        } catch {
-          throw SyncFileError("listings.\(listing.name).url", error.message)
-        }
+      found.filter { !$0.url.text.hasPrefix("{") }.map { listing in
+        try SyncFileError.at("listings.\(listing.name).url") { try Origin(url: listing.url.text) }
       })
     client = try SyncClient(value: value["client"] ?? .null, folder: folder, origins: origins)
       .client(forRequests: forRequests)
@@ -65,6 +64,11 @@ struct SyncFile: Sendable {
           "\(origin) would get requests in the clear. Use https, or client.allowPlainHTTP.")
       }
     }
+  }
+
+  /// The listings of these names, in order; all where none is named.
+  func listings(named names: [String]) -> [SyncListing] {
+    listings.filter { names.isEmpty || names.contains($0.name) }
   }
 
   static func resolved(_ path: String, in folder: String) -> String {
@@ -84,11 +88,8 @@ struct SyncFile: Sendable {
     guard case .object(let members)? = value else { return fields }
     for member in members {
       let text = secret(member.value.scalarText ?? "", in: folder)
-      do {
-        fields.append(try HeaderOption.field("\(member.name): \(text)"))
-      } catch {
-        throw SyncFileError(place, "\(error)")
-      }
+      fields.append(
+        try SyncFileError.at(place) { try HeaderOption.field("\(member.name): \(text)") })
     }
     return fields
   }
@@ -192,11 +193,7 @@ struct SyncFile: Sendable {
 
   private static func value(of bytes: [UInt8], isJSON: Bool) throws -> JSONValue {
     if isJSON {
-      do {
-        return try JSONDocument(bytes).value(at: "") ?? .null
-      } catch let error as PageError {
-        throw SyncFileError("the file", error.message)
-      }
+      return try SyncFileError.at("the file") { try JSONDocument(bytes).value(at: "") ?? .null }
     }
     do {
       guard let node = try Yams.compose(yaml: String(decoding: bytes, as: UTF8.self)) else {

@@ -1,4 +1,3 @@
-import ArgumentParser
 import Foundation
 import HTTPTypes
 import Quire
@@ -42,7 +41,8 @@ struct SyncListing: Sendable {
   /// What makes it the listing that it is, by name, to compare with an unfinished run's.
   let definition: [String: String]
 
-  /// Reads a listing that was checked, and, for requests, what it says is elsewhere. Throws `SyncFileError`.
+  /// Reads a listing that was checked, and, for requests, what it says is elsewhere. Throws `SyncFileError`, or
+  /// what an option or the library refuses.
   init(
     _ name: String, _ value: JSONValue, in file: JSONValue, folder: String, forRequests: Bool
   ) throws {
@@ -50,33 +50,23 @@ struct SyncListing: Sendable {
     self.name = name
     url = try SyncTemplate(value["url"]?.scalarText ?? "", at: "\(place).url")
     parent = value["for"]?.scalarText
-    do {
-      pagination = try Self.pagination(value, folder: folder, at: place)
-      with = try (value["with"] ?? .null).textsByName.map {
-        ($0.name, try SyncPlaceholder($0.text))
-      }
-      since = try value["since"].map { try Self.since($0, isChild: value["for"] != nil) }
-      destination = try Self.destination(name, value, file, folder: folder, at: place)
-      let key = destination.key.flatMap { $0.paths.count == 1 ? $0.paths[0] : nil }
-      split = try value["split"].map { try SyncSplit($0, key: key, at: "\(place).split") }
-    } catch let error as PageError {
-      throw SyncFileError(place, error.message)
-    } catch let error as ValidationError {
-      throw SyncFileError(place, error.message)
-    }
+    pagination = try Self.pagination(value, folder: folder, at: place)
+    with = try (value["with"] ?? .null).textsByName.map { ($0.name, try SyncPlaceholder($0.text)) }
+    since = try value["since"].map { try Self.since($0, isChild: value["for"] != nil) }
+    destination = try Self.destination(name, value, file, folder: folder, at: place)
+    let key = destination.key.flatMap { $0.paths.count == 1 ? $0.paths[0] : nil }
+    split = try value["split"].map { try SyncSplit($0, key: key, at: "\(place).split") }
     guard since == nil || destination.key != nil else {
       throw SyncFileError(
         "\(place).since",
         "What comes again has to take the place of what is there: say by key where.")
     }
     changes = value["changes"]?.boolean ?? false
-    do {
-      deleted = try value["deleted"].map { deleted in
+    deleted = try SyncFileError.at("\(place).deleted") {
+      try value["deleted"].map { deleted in
         Tombstone(
           try PagePath(deleted.string ?? deleted["field"]?.string ?? ""), is: deleted["value"])
       }
-    } catch let error as PageError {
-      throw SyncFileError("\(place).deleted", error.message)
     }
     guard deleted == nil || destination.key != nil else {
       throw SyncFileError(
@@ -90,12 +80,10 @@ struct SyncListing: Sendable {
     let written = (value["parameters"] ?? .null).textsByName
     if forRequests {
       headers = try SyncFile.headers(value["headers"], at: "\(place).headers", in: folder)
-      do {
-        parameters = try written.map {
+      parameters = try SyncFileError.at("\(place).parameters") {
+        try written.map {
           ($0.name, try HeaderOption.value(SyncFile.secret($0.text, in: folder), for: $0.name))
         }
-      } catch let error as ValidationError {
-        throw SyncFileError("\(place).parameters", error.message)
       }
     } else {
       (headers, parameters) = (HTTPFields(), written)
@@ -115,8 +103,8 @@ struct SyncListing: Sendable {
     ]
     let request = ["url", "for", "pagination", "parameters"].map { definition[$0] ?? "" }
     var sum = FileSum()
-    (request + [since?.increment.field.text ?? ""]).joined(separator: "\n").utf8
-      .withContiguousStorageIfAvailable { sum.add(UnsafeRawBufferPointer($0)) }
+    let scope = (request + [since?.increment.field.text ?? ""]).joined(separator: "\n")
+    sum.add(Array(scope.utf8))
     since?.increment.scope = sum.text
   }
 

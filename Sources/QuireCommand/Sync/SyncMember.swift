@@ -1,3 +1,4 @@
+import ArgumentParser
 import Quire
 import QuireCore
 import QuireCurl
@@ -195,6 +196,17 @@ struct SyncFileError: Error, CustomStringConvertible {
   var description: String
 
   init(_ place: String, _ text: String) { description = "\(place): \(text)" }
+
+  /// What `read` makes of what stands at a place. What an option or the library refuses is wrong there.
+  static func at<Value>(_ place: String, _ read: () throws -> Value) throws -> Value {
+    do {
+      return try read()
+    } catch let error as PageError {
+      throw SyncFileError(place, error.message)
+    } catch let error as ValidationError {
+      throw SyncFileError(place, error.message)
+    }
+  }
 }
 
 // MARK: - Checking

@@ -40,6 +40,18 @@ struct SyncRun: Sendable {
         kind: .limited,
         words: "it is read once \(parent.name) has come to its end, behind its limit")
     }
+
+    /// That of a listing that is another one now than the one whose run goes on; nil where it is not.
+    static func another(_ listing: SyncListing, than record: SyncState.Record) -> Outcome? {
+      let (old, new) = (record.definition, listing.definition)
+      let names = Set(old.keys).union(new.keys).filter { old[$0] != new[$0] }.sorted()
+      guard !names.isEmpty else { return nil }
+      return Outcome(
+        kind: .failed,
+        words: "An unfinished run was of another listing: the two differ in "
+          + "\(names.joined(separator: ", ")). Put it back, or begin anew by --restart --only "
+          + "\(listing.name).")
+    }
   }
 
   let file: SyncFile
@@ -53,7 +65,7 @@ struct SyncRun: Sendable {
   /// throws `CancellationError` where the run was asked to stop.
   func run(_ tell: @escaping @Sendable (SyncNote) -> Void) async throws -> Bool {
     let wanted = file.wantedValues
-    let listings = file.listings.filter { names.isEmpty || names.contains($0.name) }
+    let listings = file.listings(named: names)
     if restarts {
       try file.checkReaders(of: listings.map(\.name)) { try state.record($0) }
       for listing in listings { try state.forget(listing.name) }
@@ -82,13 +94,7 @@ struct SyncRun: Sendable {
     guard let record = try begin(listing, round) else {
       return .waiting(for: try state.record(listing.parent ?? ""))
     }
-    if let difference = Self.difference(record.definition, listing.definition) {
-      return Outcome(
-        kind: .failed,
-        words:
-          "An unfinished run was of another listing: the two differ in \(difference). Put it back, "
-          + "or begin anew by --restart --only \(listing.name).")
-    }
+    if let outcome = Outcome.another(listing, than: record) { return outcome }
     // What a client shares, such as its budget, its copies share.
     var client = file.client
     client.configuration.onEvent = { event in
@@ -131,11 +137,6 @@ struct SyncRun: Sendable {
     record.isRestarting = restarts
     try state.save(record)
     return record
-  }
-
-  static func difference(_ old: [String: String], _ new: [String: String]) -> String? {
-    let names = Set(old.keys).union(new.keys).filter { old[$0] != new[$0] }.sorted()
-    return names.isEmpty ? nil : names.joined(separator: ", ")
   }
 
   /// How a listing, or a unit of one, ended.

@@ -44,10 +44,8 @@ struct SyncSplit: Sendable {
       throw SyncFileError("\(place).end", "lies in front of the start.")
     }
     cap = value["cap"]?.integer
-    do {
-      total = try value["total"]?.string.map { try PagePath($0) }
-    } catch let error as PageError {
-      throw SyncFileError("\(place).total", error.message)
+    total = try SyncFileError.at("\(place).total") {
+      try value["total"]?.string.map { try PagePath($0) }
     }
     self.key = key
     lower = value["lower"]?.scalarText

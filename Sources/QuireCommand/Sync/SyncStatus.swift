@@ -16,7 +16,7 @@ struct SyncStatus {
 
   /// A line for each listing that would be read, in order, or begun anew.
   func plan(only names: [String], restarts: Bool) -> String {
-    let listings = file.listings.filter { names.isEmpty || names.contains($0.name) }
+    let listings = file.listings(named: names)
     let records = listings.map { known.record($0.name) }
     let (round, isOver) = (known.round, known.isOver)
     var lines = [isOver ? "A new round, \(round + 1):" : "Round \(round) goes on:"]

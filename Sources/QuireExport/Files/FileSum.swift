@@ -17,7 +17,7 @@ package struct FileSum: Equatable, Sendable {
   }
 
   /// Adds bytes.
-  mutating func add(_ bytes: [UInt8]) { bytes.withUnsafeBytes { add($0) } }
+  package mutating func add(_ bytes: [UInt8]) { bytes.withUnsafeBytes { add($0) } }
 
   /// The sum as eight hexadecimal digits.
   package var text: String { state.padded(to: 8, radix: 16) }
