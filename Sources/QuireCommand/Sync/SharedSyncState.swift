@@ -191,7 +191,7 @@ final class SharedSyncState: Sendable {
       record.outcome = SyncRun.Outcome(kind: .complete, words: "it was read before")
     } else if !isUnfinished, let parent, parent.done == 0 {
       record.outcome = .waiting(for: parent)
-    } else if isUnfinished, let outcome = SyncRun.Outcome.another(listing, than: record) {
+    } else if isUnfinished, let outcome = SyncRun.Outcome.changed(listing, since: record) {
       record.outcome = outcome
     } else {
       return nil

@@ -41,8 +41,9 @@ struct SyncRun: Sendable {
         words: "it is read once \(parent.name) has come to its end, behind its limit")
     }
 
-    /// That of a listing that is another one now than the one whose run goes on; nil where it is not.
-    static func another(_ listing: SyncListing, than record: SyncState.Record) -> Outcome? {
+    /// That of a listing that the file describes otherwise than when its unfinished run began; nil where it
+    /// does not.
+    static func changed(_ listing: SyncListing, since record: SyncState.Record) -> Outcome? {
       let (old, new) = (record.definition, listing.definition)
       let names = Set(old.keys).union(new.keys).filter { old[$0] != new[$0] }.sorted()
       guard !names.isEmpty else { return nil }
@@ -94,7 +95,7 @@ struct SyncRun: Sendable {
     guard let record = try begin(listing, round) else {
       return .waiting(for: try state.record(listing.parent ?? ""))
     }
-    if let outcome = Outcome.another(listing, than: record) { return outcome }
+    if let outcome = Outcome.changed(listing, since: record) { return outcome }
     // What a client shares, such as its budget, its copies share.
     var client = file.client
     client.configuration.onEvent = { event in

@@ -52,10 +52,17 @@ final class SyncSource: Sendable {
   private let parents: Parents
   /// The members that items get, and where they would have them.
   private let given: [(name: String, path: PagePath)]
-  /// Parents whose listing was not there, those that were finished with a page, and how many had a listing that
-  /// failed, the first of them with its error.
-  private let notes = Mutex<(skipped: Int, finished: [Position?: String], failed: Failures)>(
-    (0, [:], Failures()))
+  private let notes = Mutex(Notes())
+
+  private struct Notes {
+    /// Parents whose listing was not there.
+    var skipped = 0
+    /// The values of parents that were finished with the page at a position.
+    var finished: [Position?: String] = [:]
+    var failed = Failures()
+    /// Parents whose listing was read to its end, those of earlier calls included; nil before the first page.
+    var done: Int?
+  }
 
   /// Listings of parents that failed, and were left out.
   struct Failures: Sendable {
@@ -66,9 +73,6 @@ final class SyncSource: Sendable {
     var inARow = 0
     var first: PageError?
   }
-
-  /// Parents whose listing was read to its end, those of earlier calls included; nil before the first page.
-  private let done = Mutex<Int?>(nil)
 
   init(
     _ listing: SyncListing, _ client: PageClient, _ origins: Set<Origin>, _ parents: Parents
@@ -96,38 +100,22 @@ final class SyncSource: Sendable {
   var failed: Failures { notes.withLock { $0.failed } }
 
   /// Parents whose listing was read to its end.
-  var parentsDone: Int { done.withLock { $0 ?? 0 } }
+  var parentsDone: Int { notes.withLock { $0.done ?? 0 } }
 
   private func page(
     at position: Position?, since: String?, _ open: OpenWalk<Int>
   ) async throws -> Page<RawItem>? {
     guard let place = try place(position) else { return nil }
     if case .noted(let state, let record) = parents, let parent = listing.parent,
-      done.withLock({ $0 == nil })
+      notes.withLock({ $0.done == nil })
     {
       let before = try state.countParents(
         of: parent, in: record.parentRound, before: place.parent.number)
-      done.withLock { $0 = before }
+      notes.withLock { $0.done = before }
     }
     let found: Page<RawItem>?
-    let missing = place.inner == nil ? try missingValue(place.parent) : nil
     do {
-      if let placeholder = missing {
-        throw PageError(
-          .invalidArgument,
-          "An item of \(ServerText(placeholder.listing ?? listing.parent ?? "")) has no text or number at "
-            + "\(ServerText(placeholder.path.text)), which the URL of \(ServerText(listing.name)) needs. Name "
-            + "what all items have, or say missing: skip.")
-      }
-      found = try await open.page(of: place.parent.number, at: place.inner) {
-        let cursor = try cursor(of: place.parent, since)
-        return place.inner.map { cursor.resuming(from: $0) } ?? cursor
-      }
-    } catch let error as PageError
-      where listing.skipsMissing && (missing != nil || Self.isMissing(error))
-    {
-      notes.withLock { $0.skipped += 1 }
-      found = nil
+      found = try await read(place, since, open)
     } catch let error as PageError where leavesOut(error) {
       var page = Page<RawItem>([])
       page.traffic = error.traffic
@@ -136,6 +124,7 @@ final class SyncSource: Sendable {
       return page
     }
     var page = Page<RawItem>(try found?.items.map { try with(place.parent, $0) } ?? [])
+    var tally = place.tally
     if let found {
       page.traffic = found.traffic
       page.metadata = found.metadata
@@ -145,15 +134,12 @@ final class SyncSource: Sendable {
       if listing.parent == nil, listing.split == nil {
         (page.total, page.endDoubt) = (found.total, found.endDoubt)
       }
-    }
-    var tally = place.tally
-    if let found {
       if place.inner == nil, found.startsMidway || found.previous != nil { tally.received = nil }
       tally.add(found, declaring: found.total)
-    }
-    if let resume = found?.http?.resume, listing.changes {
-      page.metadata[ChangesPlace.self] = ChangesPlace(
-        Self.position(place.parent.number, try resume.sealedJSON))
+      if let resume = found.http?.resume, listing.changes {
+        page.metadata[ChangesPlace.self] = ChangesPlace(
+          Self.position(place.parent.number, try resume.sealedJSON))
+      }
     }
     if let inner = found?.next {
       page.next = Self.position(place.parent.number, try inner.sealedJSON, tally)
@@ -171,6 +157,32 @@ final class SyncSource: Sendable {
       try await proceed(from: place.parent, behind: &page, open)
     }
     return page
+  }
+
+  /// The page of a parent's listing; nil where that has no more, and where it is not there and may be missing.
+  private func read(
+    _ place: Place, _ since: String?, _ open: OpenWalk<Int>
+  ) async throws -> Page<RawItem>? {
+    if place.inner == nil, let placeholder = try missingValue(place.parent) {
+      guard listing.skipsMissing else {
+        throw PageError(
+          .invalidArgument,
+          "An item of \(ServerText(placeholder.listing ?? listing.parent ?? "")) has no text or number at "
+            + "\(ServerText(placeholder.path.text)), which the URL of \(ServerText(listing.name)) needs. Name "
+            + "what all items have, or say missing: skip.")
+      }
+      notes.withLock { $0.skipped += 1 }
+      return nil
+    }
+    do {
+      return try await open.page(of: place.parent.number, at: place.inner) {
+        let cursor = try cursor(of: place.parent, since)
+        return place.inner.map { cursor.resuming(from: $0) } ?? cursor
+      }
+    } catch let error as PageError where listing.skipsMissing && Self.isMissing(error) {
+      notes.withLock { $0.skipped += 1 }
+      return nil
+    }
   }
 
   /// Whether the listing of a parent is left out that fails so: others may well do, and a later run reads all
@@ -214,7 +226,7 @@ final class SyncSource: Sendable {
     await open.close()
     page.next = try next(after: parent.number).map { Self.position($0.number, .null) }
     // A page that fails is asked for again, and its parent counts once.
-    done.withLock { $0 = ($0 ?? 0) + 1 }
+    notes.withLock { $0.done = ($0.done ?? 0) + 1 }
   }
 
   /// The values of the parent whose last page is at a position; nil where it is not the last.
