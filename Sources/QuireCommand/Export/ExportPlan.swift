@@ -84,7 +84,9 @@ struct ExportPlan: Sendable {
     configuration.badItems = badItems == .fail ? .throw : .collect
     transport = try command.request.transport(parallel: parallel)
     files = try OutputFiles(command, badItems: badItems, from: point)
-    for text in command.limit { try LimitOption.apply(text, to: &self) }
+    var limited = LimitOption.Values(configuration: configuration, limits: limits)
+    for text in command.limit { try LimitOption.apply(text, to: &limited) }
+    (configuration, xmlLimits, limits) = (limited.configuration, limited.xmlLimits, limited.limits)
     try checkDescription(
       needsPageSize: command.next != nil && pagination.end.contains(.shortPage))
   }

@@ -75,17 +75,7 @@ enum LimitOption {
   }
 
   /// Sets the limit that `text` names, such as `items=200000`.
-  static func apply(_ text: String, to plan: inout ExportPlan) throws {
-    var values = Values(
-      configuration: plan.configuration, xmlLimits: plan.xmlLimits, limits: plan.limits)
-    try apply(text, to: &values)
-    (plan.configuration, plan.xmlLimits, plan.limits) = (
-      values.configuration, values.xmlLimits, values.limits
-    )
-  }
-
-  /// Sets the limit that `text` names in values that no export has.
-  static func apply(_ text: String, to plan: inout Values) throws {
+  static func apply(_ text: String, to values: inout Values) throws {
     let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
     let name = parts.first ?? ""
     let least = pages[name] == nil ? 1 : 0
@@ -93,18 +83,18 @@ enum LimitOption {
       throw ValidationError("--limit \(text): expected NAME=N, N a whole number from \(least) on.")
     }
     if let path = numbers[name] {
-      plan.configuration[keyPath: path] = value
+      values.configuration[keyPath: path] = value
     } else if let path = seconds[name] {
       // A clock can sleep no longer than its numbers reach.
-      plan.configuration[keyPath: path] = .seconds(min(value, Int(Int32.max)))
+      values.configuration[keyPath: path] = .seconds(min(value, Int(Int32.max)))
     } else if let path = xml[name] {
-      plan.xmlLimits[keyPath: path] = value
+      values.xmlLimits[keyPath: path] = value
     } else if let path = pages[name] {
-      plan.limits[keyPath: path] = value
+      values.limits[keyPath: path] = value
     } else {
-      let hint = NearestName.find(name, in: names).map { " Did you mean \"\($0)\"?" } ?? ""
       throw ValidationError(
-        "--limit \(text): there is no such limit, but \(names.joined(separator: ", ")).\(hint)")
+        "--limit \(text): there is no such limit, but \(names.joined(separator: ", "))."
+          + NearestName.hint(name, in: names))
     }
   }
 }
