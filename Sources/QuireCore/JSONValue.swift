@@ -194,14 +194,6 @@ extension JSONValue: CustomStringConvertible {
 /// numbers pass through `Double`. So they do when a value is encoded, because no encoder takes more;
 /// `description` writes the exact text.
 extension JSONValue: Codable {
-  private struct Name: CodingKey {
-    let stringValue: String
-    var intValue: Int? { nil }
-
-    init(stringValue: String) { self.stringValue = stringValue }
-    init?(intValue: Int) { nil }
-  }
-
   /// Reads any JSON value.
   public init(from decoder: any Decoder) throws {
     let source =
@@ -209,7 +201,7 @@ extension JSONValue: Codable {
       ?? (Self.sourceKey.flatMap { decoder.userInfo[$0] } as? any JSONValueSource)
     if let source, let value = try source.value(at: decoder.codingPath) {
       self = value
-    } else if let fields = try? decoder.container(keyedBy: Name.self) {
+    } else if let fields = try? decoder.container(keyedBy: MemberName.self) {
       self = .object(
         try fields.allKeys.map { name in
           Member(name.stringValue, try fields.decode(JSONValue.self, forKey: name))
@@ -238,9 +230,9 @@ extension JSONValue: Codable {
   public func encode(to encoder: any Encoder) throws {
     switch self {
     case .object(let members):
-      var fields = encoder.container(keyedBy: Name.self)
+      var fields = encoder.container(keyedBy: MemberName.self)
       for member in members {
-        try fields.encode(member.value, forKey: Name(stringValue: member.name))
+        try fields.encode(member.value, forKey: MemberName(stringValue: member.name))
       }
     case .array(let elements):
       var list = encoder.unkeyedContainer()
@@ -248,20 +240,15 @@ extension JSONValue: Codable {
     case .null:
       var single = encoder.singleValueContainer()
       try single.encodeNil()
-    case .bool(let value):
-      var single = encoder.singleValueContainer()
-      try single.encode(value)
-    case .string(let value):
-      var single = encoder.singleValueContainer()
-      try single.encode(value)
+    case .bool(let value): try value.encode(to: encoder)
+    case .string(let value): try value.encode(to: encoder)
     case .number(let text):
-      var single = encoder.singleValueContainer()
       if let value = Int64(text) {
-        try single.encode(value)
+        try value.encode(to: encoder)
       } else if let value = UInt64(text) {
-        try single.encode(value)
+        try value.encode(to: encoder)
       } else if let value = Double(text), value.isFinite {
-        try single.encode(value)
+        try value.encode(to: encoder)
       } else {
         throw EncodingError.invalidValue(
           self,
@@ -271,6 +258,15 @@ extension JSONValue: Codable {
       }
     }
   }
+}
+
+/// Any member's name.
+struct MemberName: CodingKey {
+  let stringValue: String
+  var intValue: Int? { nil }
+
+  init(stringValue: String) { self.stringValue = stringValue }
+  init?(intValue: Int) { nil }
 }
 
 /// What a decoder is reading, for values that must keep more of it than the decoder can hand out: the decoder

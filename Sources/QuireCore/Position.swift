@@ -104,14 +104,6 @@ extension Position: Codable {
   /// The form written here.
   private static let version = 1
 
-  /// Any member's name.
-  private struct MemberName: CodingKey {
-    var stringValue: String
-    var intValue: Int? { nil }
-    init(stringValue: String) { self.stringValue = stringValue }
-    init?(intValue: Int) { nil }
-  }
-
   /// Reads a stored position. A negative offset is refused, and so is an object with other members:
   /// taken for the start of the listing, it would lose everything that a walk had behind it. A seal
   /// must be of a version that is known, and its check sum must fit.
@@ -280,23 +272,10 @@ package struct TaggedJSONValue: Codable {
   /// Writes numbers and objects so that nothing is lost.
   package func encode(to encoder: any Encoder) throws {
     switch value {
-    case .null:
-      var single = encoder.singleValueContainer()
-      try single.encodeNil()
-    case .bool(let value):
-      var single = encoder.singleValueContainer()
-      try single.encode(value)
-    case .string(let value):
-      var single = encoder.singleValueContainer()
-      try single.encode(value)
-    case .number(let text):
-      if let integer = Int64(text), String(integer) == text {
-        var single = encoder.singleValueContainer()
-        try single.encode(integer)
-      } else {
-        var tagged = encoder.container(keyedBy: Tag.self)
-        try tagged.encode(text, forKey: .number)
-      }
+    case .number(let text) where Int64(text).map({ String($0) }) != text:
+      var tagged = encoder.container(keyedBy: Tag.self)
+      try tagged.encode(text, forKey: .number)
+    case .null, .bool, .string, .number: try value.encode(to: encoder)
     case .array(let elements):
       var list = encoder.unkeyedContainer()
       for element in elements { try list.encode(TaggedJSONValue(element)) }
