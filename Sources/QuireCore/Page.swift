@@ -34,7 +34,7 @@ public struct Page<Item: Sendable>: Sendable {
   /// Positions inside the page count the new items if there are more or fewer of them than before.
   public func withItems<Other: Sendable>(_ items: [Other]) -> Page<Other> {
     var page = Page<Other>(items, sharing: shared)
-    if items.count != self.items.count { page.origins = nil }
+    if items.count != self.items.count { page.head.origins = nil }
     return page
   }
 
@@ -101,38 +101,10 @@ extension Page {
     set { head.isUnchanged = newValue }
   }
 
-  /// A hash of what the server sent as items, the same for the same items within a process; nil when
-  /// unknown.
-  package var fingerprint: Int? {
-    get { head.fingerprint }
-    set { head.fingerprint = newValue }
-  }
-
-  /// What some of the items hold, by which to know them again though a member of them changes; nil
-  /// when unknown.
-  package var sample: PageSample? {
-    get { head.sample }
-    set { head.sample = newValue }
-  }
-
-  /// The identity of the request that was answered in the end, where redirects led to another one; as
-  /// `PageReader.identity(of:)` gives it.
-  package var address: Int? {
-    get { head.address }
-    set { head.address = newValue }
-  }
-
   /// Where the page before this one starts, where the server says so.
   public var previous: Position? {
     get { head.previous }
     set { head.previous = newValue }
-  }
-
-  /// Whether the first page of the listing, as it was asked for, is not the first that the server
-  /// has, so that a total counts more than a walk can see.
-  package var startsMidway: Bool {
-    get { head.startsMidway }
-    set { head.startsMidway = newValue }
   }
 
   /// What `PageSource.close(at:)` is told if this is the last page of the walk; nil for `next`.
@@ -156,13 +128,6 @@ extension Page {
     set { head.warnings = newValue }
   }
 
-  /// What is raised after this page if it is the last one and the server declared more items than
-  /// came; nil where the page's end is no more doubtful than any other.
-  package var endDoubt: PageError? {
-    get { head.endDoubt }
-    set { head.endDoubt = newValue }
-  }
-
   /// What came with the page besides its items.
   public var metadata: PageMetadata {
     _read { yield head.metadata }
@@ -180,15 +145,9 @@ extension Page {
     get { head.mark }
     set { head.mark = newValue }
   }
-
-  /// Where the items lie, when they do not follow one another from `position` on.
-  package var origins: [ItemOrigins]? {
-    get { head.origins }
-    set { head.origins = newValue }
-  }
 }
 
-/// Everything a page carries but its items.
+/// Everything a page carries but its items. What is public has a name on the page, too.
 package struct PageHead: Sendable {
   package var index = 0
   package var position = Position.start
@@ -200,12 +159,20 @@ package struct PageHead: Sendable {
   package var isAbsent = false
   /// By what the page can be asked for anew; only of pages that a consumer keeps.
   package var version: PageVersion?
+  /// A hash of what the server sent as items, the same for the same items within a process; nil when
+  /// unknown.
   package var fingerprint: Int?
+  /// What some of the items hold, by which to know them again though a member of them changes; nil
+  /// when unknown.
   package var sample: PageSample?
+  /// The identity of the request that was answered in the end, where redirects led to another one; as
+  /// `PageReader.identity(of:)` gives it.
   package var address: Int?
   /// How many pages the source can be asked for at the same time; nil when it does not say.
   package var readsAtOnce: Int?
   package var previous: Position?
+  /// Whether the first page of the listing, as it was asked for, is not the first that the server
+  /// has, so that a total counts more than a walk can see.
   package var startsMidway = false
   package var closing: Position?
   package var total: Total?
@@ -213,7 +180,10 @@ package struct PageHead: Sendable {
   package var traffic = WalkReport.Traffic()
   package var warnings: [WalkReport.Warning] = []
   package var adjustments: [WalkReport.Adjustment] = []
+  /// What is raised after this page if it is the last one and the server declared more items than
+  /// came; nil where the page's end is no more doubtful than any other.
   package var endDoubt: PageError?
+  /// Where the items lie, when they do not follow one another from `position` on.
   package var origins: [ItemOrigins]?
   /// What is to be noted once the page is consumed.
   package var receipts: [PageReceipt] = []
@@ -280,7 +250,7 @@ extension Page {
   /// `next` and for what was added since.
   var end: Position {
     guard !items.isEmpty else { return position }
-    if let run = origins?.last, let places = run.places {
+    if let run = head.origins?.last, let places = run.places {
       return places.position((run.offsets.last ?? -1) + 1)
     }
     var last = position(ofItem: items.count - 1)
@@ -289,7 +259,7 @@ extension Page {
   }
 
   func position(ofItem index: Int) -> Position {
-    guard let origins else {
+    guard let origins = head.origins else {
       return position.at(itemOffset: position.itemOffset + index)
     }
     var rest = index
@@ -336,13 +306,13 @@ extension Page {
 
   /// Keeps these items, and remembers where they lie.
   private mutating func keep(_ kept: Range<Int>) {
-    if origins != nil { origins = origins(ofItems: Array(kept)) }
+    if head.origins != nil { head.origins = origins(ofItems: Array(kept)) }
     items = Array(items[kept])
   }
 
   /// The origins of the items at these indices, which ascend.
   package func origins(ofItems indices: [Int]) -> [ItemOrigins] {
-    guard let runs = origins else {
+    guard let runs = head.origins else {
       return [
         ItemOrigins(page: position.page, offsets: indices.map { position.itemOffset + $0 })
       ]

@@ -163,7 +163,7 @@ final class ExportRun {
   /// Counts what the server gave, of a run that has seen its listing from the start. A page that a limit cut
   /// comes again, and counts again: never are fewer counted than came.
   private func count(_ page: Page<RawItem>) {
-    if next.pages == 0, next.start == .start, !page.startsMidway, page.previous == nil {
+    if next.pages == 0, next.start == .start, !page.head.startsMidway, page.previous == nil {
       next.tally = ItemTally()
     }
     next.tally.add(page, declaring: page.total)

@@ -131,7 +131,7 @@ public actor MemoryListStore<Item: Sendable>: ListStore {
       let (ordinal, stamp) = (content.first + index, content.stamps[index])
       if ordinal > kept.count { return }
       guard ordinal >= 0, !stamp.isStale else { continue }
-      var new = Kept(load: stamp.load, fingerprint: page.fingerprint, next: page.next)
+      var new = Kept(load: stamp.load, fingerprint: page.head.fingerprint, next: page.next)
       let behind = index + 1 < list.pages.count ? list.pages[index + 1].position : nil
       if new.next != nil { new.next = behind ?? link(of: new, at: ordinal) }
       if ordinal == kept.count {

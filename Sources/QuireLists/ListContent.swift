@@ -464,7 +464,7 @@ extension Page {
 extension ListContent.Mark {
   init(_ page: Page<Item>) {
     self.init(
-      position: page.position, count: page.items.count, fingerprint: page.fingerprint)
+      position: page.position, count: page.items.count, fingerprint: page.head.fingerprint)
   }
 }
 

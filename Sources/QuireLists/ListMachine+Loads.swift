@@ -132,7 +132,7 @@ extension ListMachine {
     _ ordinal: Int, from old: ListContent<Item>.Mark, _ effects: inout Effects
   ) {
     let page = content.pages[ordinal - content.first]
-    let isChanged = page.fingerprint.map { $0 != old.fingerprint } ?? true
+    let isChanged = page.head.fingerprint.map { $0 != old.fingerprint } ?? true
     let ends = content.link(from: ordinal, isChanged: isChanged)
     for (end, target) in ends {
       switch (end, target) {

@@ -154,7 +154,7 @@ struct FanOutTests {
     func page(at position: Position?) -> Page<Int>? {
       var page = Page(items)
       page.total = total.map { Total($0) }
-      page.endDoubt = doubt
+      page.head.endDoubt = doubt
       page.traffic = WalkReport.Traffic(requests: requests)
       return page
     }

@@ -246,7 +246,7 @@ extension WalkMachine {
     func receive(_ fingerprint: Int, next: Position) -> PageError.Code? {
       #expect(load(&machine) != nil)
       var page = Page([fingerprint], next: next)
-      page.fingerprint = fingerprint
+      page.head.fingerprint = fingerprint
       if let refusal = machine.refusal(of: page) {
         _ = machine.failed(refusal, at: .zero)
         return refusal.code
@@ -355,7 +355,7 @@ extension WalkMachine {
     }
     #expect(end { _ in } == "truncationSuspected(3)")
     #expect(end { $0.previous = "before" } == "exhausted")
-    #expect(end { $0.startsMidway = true } == "exhausted")
+    #expect(end { $0.head.startsMidway = true } == "exhausted")
   }
 
   @Test("C-10, G10: an exact total beyond what came is a suspicion; any other total is only news")

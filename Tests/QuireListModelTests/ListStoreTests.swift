@@ -173,7 +173,7 @@ import Testing
       answers.note(number)
       let next = Position(integerLiteral: 100 * answers.values.count + number + 1)
       var page = Page([Row(id: number)], next: number < 5 ? next : nil)
-      page.fingerprint = number
+      page.head.fingerprint = number
       return page
     }
     let store = MemoryListStore<Row>()

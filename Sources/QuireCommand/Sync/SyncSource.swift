@@ -132,9 +132,11 @@ final class SyncSource: Sendable {
       page.nextFailure = found.nextFailure
       // That of one parent's listing, or of a part, is not that of all.
       if listing.parent == nil, listing.split == nil {
-        (page.total, page.endDoubt) = (found.total, found.endDoubt)
+        (page.total, page.head.endDoubt) = (found.total, found.head.endDoubt)
       }
-      if place.inner == nil, found.startsMidway || found.previous != nil { tally.received = nil }
+      if place.inner == nil, found.head.startsMidway || found.previous != nil {
+        tally.received = nil
+      }
       tally.add(found, declaring: found.total)
       if let resume = found.http?.resume, listing.changes {
         page.metadata[ChangesPlace.self] = ChangesPlace(

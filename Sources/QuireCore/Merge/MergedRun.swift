@@ -80,7 +80,7 @@ extension MergeMachine {
     traffic.duplicates += run.duplicates
 
     var page = deliver(run.items, next: isDone ? nil : positions.position)
-    page.origins = [
+    page.head.origins = [
       ItemOrigins(
         page: run.base.position, offsets: Array(run.items.indices),
         places: ItemPlaces(

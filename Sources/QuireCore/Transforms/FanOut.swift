@@ -77,15 +77,15 @@ struct FanOut<Parent: Sendable, Item: Sendable>: Sendable {
     page.traffic = page.traffic + notes.takeTraffic()
     notes.delivered()
     // They are about the child's listing alone.
-    (page.total, page.endDoubt) = (nil, nil)
+    (page.total, page.head.endDoubt) = (nil, nil)
     page.position = position
-    page.origins = origins(ofItemsIn: childPage, at: position, next: next, place)
+    page.head.origins = origins(ofItemsIn: childPage, at: position, next: next, place)
     page.next = next
     page.previous = nil
     page.closing = nil
     // The child's own walk compares its pages; two children may well have the same items.
-    page.fingerprint = nil
-    page.sample = nil
+    page.head.fingerprint = nil
+    page.head.sample = nil
     // Its failure comes with the page that is asked for next.
     page.nextFailure = nil
     if let identity = parents.identity { page.head.belong(to: identity) }
@@ -123,7 +123,7 @@ struct FanOut<Parent: Sendable, Item: Sendable>: Sendable {
     guard count > 0 else { return nil }
     // The positions may outlast the page, and its items must not.
     var places = page.withItems([Item]())
-    places.origins = page.origins
+    places.head.origins = page.head.origins
     return [
       ItemOrigins(
         page: position.page, offsets: Array(0..<count),

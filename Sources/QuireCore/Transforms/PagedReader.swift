@@ -136,7 +136,7 @@ extension PagedReader {
       result.position = position ?? pages[0].position
       // A walk begins at a position that no listing has made.
       result.position.listing = result.position.listing ?? pages[0].position.listing
-      result.origins = origins(upTo: size, from: result.position)
+      result.head.origins = origins(upTo: size, from: result.position)
       result.traffic = traffic
       result.warnings = warnings
       result.head.adjustments = adjustments
@@ -144,8 +144,8 @@ extension PagedReader {
       let whole = rest.items.isEmpty ? pages[...] : pages.dropLast()
       result.head.receipts = whole.flatMap { $0.head.receipts }
       result.hasMoreParts = false
-      result.fingerprint = nil
-      result.sample = nil
+      result.head.fingerprint = nil
+      result.head.sample = nil
       // Pages of another size have no known neighbour in front of them.
       result.previous = nil
       if rest.items.isEmpty {
@@ -164,7 +164,7 @@ extension PagedReader {
 
     private func origins(upTo size: Int, from start: Position) -> [ItemOrigins]? {
       // The page may have begun with empty ones, which are gone: then its items are not where it starts.
-      if pages.count == 1, pages[0].origins == nil, pages[0].position == start { return nil }
+      if pages.count == 1, pages[0].head.origins == nil, pages[0].position == start { return nil }
       var room = size
       return pages.flatMap { page in
         let own = 0..<min(room, page.items.count)

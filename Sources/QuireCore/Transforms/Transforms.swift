@@ -53,7 +53,7 @@ extension Cursor {
         kept.append(index)
       }
       var result = page.withItems(items)
-      if kept.count < page.items.count { result.origins = page.origins(ofItems: kept) }
+      if kept.count < page.items.count { result.head.origins = page.origins(ofItems: kept) }
       return result
     }
   }

@@ -127,7 +127,7 @@ struct BackwardReader<Item: Sendable>: DerivedReader {
     }
     page.swapDirections()
     page.nextFailure = nil
-    page.endDoubt = nil
+    page.head.endDoubt = nil
     return page
   }
 

@@ -113,7 +113,8 @@ struct WalkMachine: Sendable {
   /// Why the page being read must not be delivered, if it must not: then reading it has `failed`.
   mutating func refusal<Item>(of page: Page<Item>) -> PageError? {
     guard
-      case .repeated(let distance, let changed) = recent.meet(page.fingerprint, page.sample)
+      case .repeated(let distance, let changed) = recent.meet(
+        page.head.fingerprint, page.head.sample)
     else { return nil }
     var error = stall(distance, changed)
     error.traffic = page.traffic
@@ -126,7 +127,7 @@ struct WalkMachine: Sendable {
     endLoading(at: now)
     (hasFetched, isLeftToAsker) = (true, false)
     page.index = pageIndex
-    startsMidway = startsMidway || page.startsMidway || before == nil && page.previous != nil
+    startsMidway = startsMidway || page.head.startsMidway || before == nil && page.previous != nil
     if before == nil, page.previous != nil || !page.hasMoreParts { before = .some(page.previous) }
     if let limit = limits.items { page.cut(toItems: limit - passed.items - report.items) }
     if !isWithinPage { report.pages += 1 }
@@ -144,7 +145,7 @@ struct WalkMachine: Sendable {
     isWithinPage = page.hasMoreParts
     closing = page.closing
     report.nextFailure = page.nextFailure
-    if page.position.page == .start, let address = page.address { loops?.noteFirst(address) }
+    if page.position.page == .start, let address = page.head.address { loops?.noteFirst(address) }
     advance(after: page)
   }
 
@@ -287,7 +288,7 @@ extension WalkMachine {
     } else if let next = page.next {
       state = .ready(next, .unjudged)
       report.checkpoint = next
-    } else if let doubt = page.endDoubt, case .truncationSuspected = exhaustion {
+    } else if let doubt = page.head.endDoubt, case .truncationSuspected = exhaustion {
       state = .ready(page.end, .broken(doubt))
       report.checkpoint = page.end
     } else {

@@ -71,7 +71,7 @@ final class FeedPageReader: PageReader {
       var result = page
       if kept.count < page.items.count {
         result = page.withItems(kept.map { page.items[$0] })
-        result.origins = page.origins(ofItems: kept)
+        result.head.origins = page.origins(ofItems: kept)
         result.traffic.duplicates += page.items.count - kept.count
       }
       memory.stale = kept.isEmpty && !page.items.isEmpty ? memory.stale + 1 : 0

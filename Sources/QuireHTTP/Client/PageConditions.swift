@@ -74,7 +74,7 @@ struct PageConditions {
   /// where its consumer keeps pages. The page's positions hold no secrets any more.
   func keepValidators<Item>(of page: inout Page<Item>) {
     guard known != nil || shared.configuration.validators != nil, !page.hasMoreParts,
-      page.nextFailure == nil, page.endDoubt == nil, request.method == .get,
+      page.nextFailure == nil, page.head.endDoubt == nil, request.method == .get,
       let response = page.http?.head, page.isUnchanged || response.status.code == 200
     else { return }
     let (tag, date) = (
