@@ -98,7 +98,7 @@ extension Cursor {
 }
 
 /// Reads from a cache what is in it.
-struct CachedReader<Item: Sendable>: DerivedReader {
+struct CachedReader<Item: Sendable>: PagewiseReader {
   let base: any PageReader<Item>
   let cache: PageCache<Item>
   let direction: Position.Direction
@@ -141,10 +141,6 @@ struct CachedReader<Item: Sendable>: DerivedReader {
     page.traffic = WalkReport.Traffic(requests: 0)
     page.traffic.items = items
     return page
-  }
-
-  func positions(after position: Position, total: Total?, pages: ClosedRange<Int>) -> [Position] {
-    base.positions(after: position, total: total, pages: pages)
   }
 
   func copy() -> any PageReader<Item> {

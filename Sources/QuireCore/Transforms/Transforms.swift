@@ -74,7 +74,7 @@ extension Cursor {
 }
 
 /// Reads pages and makes other pages of them.
-struct TransformReader<Base: Sendable, Item: Sendable>: DerivedReader {
+struct TransformReader<Base: Sendable, Item: Sendable>: PagewiseReader {
   let base: any PageReader<Base>
   let transform: @Sendable @concurrent (Page<Base>) async throws -> Page<Item>
 
@@ -90,10 +90,6 @@ struct TransformReader<Base: Sendable, Item: Sendable>: DerivedReader {
   }
 
   func expect(_ known: KnownPage) { base.expect(known) }
-
-  func positions(after position: Position, total: Total?, pages: ClosedRange<Int>) -> [Position] {
-    base.positions(after: position, total: total, pages: pages)
-  }
 
   func copy() -> any PageReader<Item> {
     TransformReader(base: base.copy(), transform: transform)
@@ -162,7 +158,7 @@ extension Cursor {
 }
 
 /// Reads a page again that could not be read.
-struct RetryingReader<Item: Sendable>: DerivedReader {
+struct RetryingReader<Item: Sendable>: PagewiseReader {
   let base: any PageReader<Item>
   let attempts: Int
   let delay: @Sendable (Int) -> Duration
@@ -205,10 +201,6 @@ struct RetryingReader<Item: Sendable>: DerivedReader {
     return (error as? PageError)?.isFinal != true
   }
 
-  func positions(after position: Position, total: Total?, pages: ClosedRange<Int>) -> [Position] {
-    base.positions(after: position, total: total, pages: pages)
-  }
-
   func copy() -> any PageReader<Item> {
     RetryingReader(base: base.copy(), attempts: attempts, delay: delay, clock: clock)
   }
@@ -242,7 +234,7 @@ extension Cursor {
 }
 
 /// Tells about every page it reads.
-struct ObservedReader<Item: Sendable>: DerivedReader {
+struct ObservedReader<Item: Sendable>: PagewiseReader {
   let base: any PageReader<Item>
   let direction: Position.Direction
   let observe: @Sendable (PageReading<Item>) -> Void
@@ -258,10 +250,6 @@ struct ObservedReader<Item: Sendable>: DerivedReader {
       observe(.failed(error))
       throw error
     }
-  }
-
-  func positions(after position: Position, total: Total?, pages: ClosedRange<Int>) -> [Position] {
-    base.positions(after: position, total: total, pages: pages)
   }
 
   func copy() -> any PageReader<Item> {

@@ -93,6 +93,15 @@ extension DerivedReader {
   var identity: ListingIdentity? { base.identity }
 }
 
+/// Reads each page through the same page of its base, so that pages may be read in any order.
+protocol PagewiseReader<Item>: DerivedReader {}
+
+extension PagewiseReader {
+  func positions(after position: Position, total: Total?, pages: ClosedRange<Int>) -> [Position] {
+    base.positions(after: position, total: total, pages: pages)
+  }
+}
+
 /// What a walk lets its readers know.
 package struct ReaderContext: Sendable {
   var limits: Limits
@@ -213,7 +222,7 @@ struct SourceReader<Source: PageSource>: PageReader {
 }
 
 /// Reads through a reader that one walk alone has: a copy of the walk has another one.
-struct OwnedReader<Item: Sendable>: DerivedReader {
+struct OwnedReader<Item: Sendable>: PagewiseReader {
   let base: any PageReader<Item>
   private let makeBase: @Sendable () -> any PageReader<Item>
 
@@ -227,10 +236,6 @@ struct OwnedReader<Item: Sendable>: DerivedReader {
   }
 
   func expect(_ known: KnownPage) { base.expect(known) }
-
-  func positions(after position: Position, total: Total?, pages: ClosedRange<Int>) -> [Position] {
-    base.positions(after: position, total: total, pages: pages)
-  }
 
   func copy() -> any PageReader<Item> { OwnedReader(makeBase) }
 }
