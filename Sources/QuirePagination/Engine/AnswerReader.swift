@@ -243,7 +243,7 @@ struct AnswerReader: EnginePart {
   /// What relative links of a page start from: what the page says, or else its address.
   func base(ofLinksFrom source: Pagination.Next, in answer: PageAnswer) throws -> URLReference {
     let complaint = "The address that the page's links start from cannot be used"
-    let address = try Self.reference(answer.url, complaint)
+    let address = try URLReference(link: answer.url, complaint)
     switch source.root {
     case .linkHeader, .header: return address
     default: break
@@ -251,24 +251,14 @@ struct AnswerReader: EnginePart {
     let said = try pagination.policy.linkBase.flatMap { try answer.value(at: $0, items: items) }
     var base = address
     if let text = said?.link?.trimmingBlanks, !text.isEmpty {
-      base = try Self.reference(text, complaint).resolved(against: address)
+      base = try URLReference(link: text, complaint).resolved(against: address)
     }
     if case .body(let path) = source.root,
       let own = answer.document.base(at: path, outsideItemsOf: items)
     {
-      base = try Self.reference(own.trimmingBlanks, complaint).resolved(against: base)
+      base = try URLReference(link: own.trimmingBlanks, complaint).resolved(against: base)
     }
     return base
-  }
-
-  static func reference(
-    _ text: String, _ complaint: String
-  ) throws(PageError) -> URLReference {
-    do {
-      return try URLReference(text)
-    } catch {
-      throw PageError(.refusedLink, "\(complaint): \(error.message)")
-    }
   }
 
   /// The route by which an index is followed; nil where there is none.

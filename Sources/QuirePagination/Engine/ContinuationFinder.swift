@@ -269,7 +269,7 @@ struct ContinuationFinder: EnginePart {
     }
     try CursorCheck.check(.string(link), by: .url)
     let text = link.trimmingBlanks.encodingBlanksOfQuery
-    let reference = try AnswerReader.reference(text, "The next link cannot be followed")
+    let reference = try URLReference(link: text)
     if reference.scheme != nil { return text }
     var target = reference.resolved(against: try reader.base(ofLinksFrom: source, in: answer))
     // It is not sent, and two that differ by it lead to one page.

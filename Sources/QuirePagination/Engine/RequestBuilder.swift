@@ -98,12 +98,7 @@ struct RequestBuilder: EnginePart {
 
   /// The address of a link that the policy follows, byte for byte but for its fragment.
   func target(of text: String) throws(PageError) -> String {
-    let link: URLReference
-    do {
-      link = try URLReference(text)
-    } catch {
-      throw PageError(.refusedLink, "The next link cannot be followed: \(error.message)")
-    }
+    let link = try URLReference(link: text)
     var target = try pagination.policy.links.target(of: link, home: home)
     target.fragment = nil
     return target == link ? text : target.text

@@ -22,6 +22,17 @@ package struct URLReference: Hashable, Sendable {
     self = text.withUTF8(Self.init(splitting:))
   }
 
+  /// Splits a link that a page gives. Throws `refusedLink` where it is none.
+  init(
+    link text: String, _ complaint: String = "The next link cannot be followed"
+  ) throws(PageError) {
+    do {
+      try self.init(text)
+    } catch {
+      throw PageError(.refusedLink, "\(complaint): \(error.message)")
+    }
+  }
+
   /// The recomposed reference (RFC 3986, §5.3).
   package var text: String {
     var text = ""
