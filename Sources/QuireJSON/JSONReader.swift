@@ -283,18 +283,8 @@ public struct JSONReader: ~Copyable {
   private func mismatch(_ type: Any.Type, _ node: Int) -> DecodingError {
     let path = notes.keys(to: node, from: item, in: document)
     let kind = word(at: node).kind
-    if kind == .null, type != Bool.self {
-      return .valueNotFound(
-        type,
-        .init(
-          codingPath: path,
-          debugDescription: "Cannot get value of type \(type) -- found null value instead"))
-    }
-    return .typeMismatch(
-      type,
-      .init(
-        codingPath: path,
-        debugDescription: "Expected to decode \(type) but found \(kind.words) instead."))
+    return kind == .null && type != Bool.self
+      ? .null("value of type \(type)", type, at: path) : .mismatch(type, found: kind, at: path)
   }
 }
 

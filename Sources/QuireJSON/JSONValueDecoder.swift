@@ -45,18 +45,9 @@ struct JSONValueDecoder: Decoder, SingleValueDecodingContainer {
   func singleValueContainer() -> any SingleValueDecodingContainer { self }
 
   private func noContainer(_ type: Any.Type, _ name: String) -> DecodingError {
-    guard kind == .null else {
-      return .typeMismatch(
-        type,
-        .init(
-          codingPath: codingPath,
-          debugDescription: "Expected to decode \(type) but found \(kind.words) instead."))
-    }
-    return .valueNotFound(
-      type,
-      .init(
-        codingPath: codingPath,
-        debugDescription: "Cannot get \(name) decoding container -- found null value instead"))
+    kind == .null
+      ? .null("\(name) decoding container", type, at: codingPath)
+      : .mismatch(type, found: kind, at: codingPath)
   }
 
   // MARK: A single value
@@ -415,6 +406,28 @@ extension JSONItemContext {
   }
 }
 
+/// What does not fit, in the words of `JSONDecoder`.
+extension DecodingError {
+  static func null(
+    _ wanted: String, _ type: Any.Type, at path: [any CodingKey]
+  ) -> DecodingError {
+    .valueNotFound(
+      type,
+      .init(
+        codingPath: path, debugDescription: "Cannot get \(wanted) -- found null value instead"))
+  }
+
+  static func mismatch(
+    _ type: Any.Type, found kind: JSONWord.Kind, at path: [any CodingKey]
+  ) -> DecodingError {
+    .typeMismatch(
+      type,
+      .init(
+        codingPath: path,
+        debugDescription: "Expected to decode \(type) but found \(kind.words) instead."))
+  }
+}
+
 /// Saying what does not fit, and where, as `JSONDecoder` does.
 extension JSONItemContext {
   @inline(never)
@@ -425,17 +438,9 @@ extension JSONItemContext {
     let kind = document.word(at: node).kind
     switch problem {
     case .null where type != Bool.self:
-      return DecodingError.valueNotFound(
-        type,
-        .init(
-          codingPath: path(place, key, node),
-          debugDescription: "Cannot get value of type \(type) -- found null value instead"))
+      return DecodingError.null("value of type \(type)", type, at: path(place, key, node))
     case .null, .mismatch:
-      return DecodingError.typeMismatch(
-        type,
-        .init(
-          codingPath: path(place, key, node),
-          debugDescription: "Expected to decode \(type) but found \(kind.words) instead."))
+      return DecodingError.mismatch(type, found: kind, at: path(place, key, node))
     case .unfit:
       note(unfitNumber: node)
       let number = ServerText(bytes: document.bytes[document.range(of: node)], limit: 64)

@@ -93,7 +93,7 @@ private final class PostgresLeasedSink: Sink {
     }
 
     func write(_ page: SinkPage) async throws {
-      pending += try page.tableItems(sink.shape)
+      pending += try TableItem.all(of: page, sink.shape)
     }
 
     func commit(_ checkpoint: Checkpoint) async throws {

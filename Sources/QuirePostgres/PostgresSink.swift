@@ -87,7 +87,7 @@ final class PostgresSession: SinkSession {
   }
 
   func write(_ page: SinkPage) async throws {
-    pending += try page.tableItems(shape)
+    pending += try TableItem.all(of: page, shape)
   }
 
   func commit(_ checkpoint: Checkpoint) async throws {
@@ -99,13 +99,5 @@ final class PostgresSession: SinkSession {
   func close() async {
     pending = []
     await writer.close()
-  }
-}
-
-extension SinkPage {
-  /// What a table gets of the page.
-  func tableItems(_ shape: TableShape) throws -> [TableItem] {
-    try items.map { try TableItem($0, shape) }
-      + deleted.map { try TableItem(deletionOf: $0, shape) }
   }
 }

@@ -100,9 +100,7 @@ final class SQLiteSession: SinkSession {
   }
 
   func write(_ page: SinkPage) async throws {
-    let new =
-      try page.items.map { try TableItem($0, shape) }
-      + page.deleted.map { try TableItem(deletionOf: $0, shape) }
+    let new = try TableItem.all(of: page, shape)
     pendingBytes += new.reduce(0) { $0 + $1.count }
     pending += new
     guard pendingBytes > Self.held else { return }

@@ -23,6 +23,12 @@ package struct TableItem: Sendable {
     isDeletion = true
   }
 
+  /// What a table gets of a page; throws as the two above.
+  package static func all(of page: SinkPage, _ shape: TableShape) throws -> [TableItem] {
+    try page.items.map { try TableItem($0, shape) }
+      + page.deleted.map { try TableItem(deletionOf: $0, shape) }
+  }
+
   /// Items and deletions in turn, each as many as come together.
   package static func runs(of items: [TableItem]) -> [ArraySlice<TableItem>] {
     var runs: [ArraySlice<TableItem>] = []
