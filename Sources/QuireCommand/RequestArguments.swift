@@ -268,10 +268,7 @@ extension Pagination {
   /// Whether it depends on the request where it writes to.
   fileprivate var hasAlternatives: Bool { placements.count > sends.count }
 
-  private var sends: [Pagination.Placement] {
-    guard case .firstOf(let routes) = next else { return [send] }
-    return routes.map(\.send)
-  }
+  private var sends: [Pagination.Placement] { next.routes(by: send).map(\.send) }
 
   private static func alternatives(_ placement: Pagination.Placement) -> [Pagination.Placement] {
     guard case .firstOf(let placements) = placement else { return [placement] }

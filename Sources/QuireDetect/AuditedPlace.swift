@@ -17,9 +17,7 @@ struct AuditedPlace: Sendable {
 
   /// The place of a continuation; nil for a counter, and for several places.
   init?(_ source: Pagination.Next) {
-    var source = source
-    while case .transformed(let inner, _) = source { source = inner }
-    switch source {
+    switch source.root {
     case .linkHeader: kind = .field("Link")
     case .header(let name): kind = .field(name)
     case .body(let path): kind = .body(path)

@@ -64,9 +64,7 @@ extension Pagination.ValueSource {
 
 extension Pagination {
   /// The routes to the next page.
-  var routes: [Pagination.Route] {
-    if case .firstOf(let routes) = next { routes } else { [Pagination.Route(next, send: send)] }
-  }
+  var routes: [Pagination.Route] { next.routes(by: send) }
 
   /// Everything that the description expects.
   var traits: [DescriptionTrait] {
@@ -79,13 +77,8 @@ extension Pagination {
     if let echo = size?.echo { traits.append(DescriptionTrait(.echo, .value(.body(echo)))) }
     if let send = size?.send { traits.append(DescriptionTrait(.size, .sent(send))) }
     traits += request.carry.values.map { DescriptionTrait(.mark, .value($0.from)) }
-    if let from = previous?.from {
-      traits += Pagination.Route(from, send: .url).traits(isAlternative: true).map {
-        DescriptionTrait(.mark, $0.probe)
-      }
-    }
-    if let from = resume?.next {
-      traits += Pagination.Route(from, send: .url).traits(isAlternative: true).map {
+    for source in [previous?.from, resume?.next].compactMap(\.self) {
+      traits += Pagination.Route(source, send: .url).traits(isAlternative: true).map {
         DescriptionTrait(.mark, $0.probe)
       }
     }

@@ -191,6 +191,13 @@ extension Pagination {
   }
 }
 
+extension Pagination.Next {
+  /// The alternatives, each with its placement; the source itself with `send` if it has none.
+  package func routes(by send: Pagination.Placement) -> [Pagination.Route] {
+    if case .firstOf(let routes) = self { routes } else { [Pagination.Route(self, send: send)] }
+  }
+}
+
 extension Pagination.Route {
   /// The value to send for a continuation. A counter is transformed only here, so that positions
   /// hold plain numbers.

@@ -48,16 +48,8 @@ package final class PaginationEngine: Sendable {
     let pagination = pagination.fitted(to: first)
     self.pagination = pagination
     self.home = home
-    routes =
-      if case .firstOf(let routes) = pagination.next { routes } else {
-        [Pagination.Route(pagination.next, send: pagination.send)]
-      }
-    backwardRoutes =
-      switch pagination.previous?.from {
-      case nil: []
-      case .firstOf(let routes)?: routes
-      case let source?: [Pagination.Route(source, send: pagination.previous?.send ?? .url)]
-      }
+    routes = pagination.next.routes(by: pagination.send)
+    backwardRoutes = pagination.previous.map { $0.from.routes(by: $0.send) } ?? []
     var notices: [String] = []
     let asked = try Self.clamp(
       pageSize, to: pagination.size, overlap: pagination.policy.overlap, notices: &notices)
@@ -231,18 +223,13 @@ extension PaginationEngine {
     else { return false }
     guard let bookmark else {
       return routes.allSatisfy { route in
-        switch route.next.root {
-        case .lastItem, .firstItem, .maxItem, .offset(_, .itemsReturned), .linkHeader: true
-        default: false
-        }
+        if case .linkHeader = route.next.root { true } else { isByItems(route.next.root) }
       }
     }
+    guard routes.indices.contains(bookmark.route) else { return false }
     switch bookmark.target {
-    case .offset, .start:
-      return routes.indices.contains(bookmark.route)
-        && isByItems(routes[bookmark.route].next.root)
+    case .offset, .start: return isByItems(routes[bookmark.route].next.root)
     case .token(let token):
-      guard routes.indices.contains(bookmark.route) else { return false }
       // A number may be that of a page.
       return isByItems(routes[bookmark.route].next.root)
         || token.integer == nil && token.plainText.count >= 8
