@@ -54,38 +54,33 @@ public struct PageSourceConformance<Source: PageSource>: Sendable {
     var position: Position?
     while let page = try await source.page(at: position) {
       pages.append(page)
-      guard pages.count <= maxPages else {
-        throw ConformanceFailure(
-          "A listing ends.", evidence: "\(maxPages) pages came, and another one follows.")
-      }
+      try expect(
+        pages.count <= maxPages, "A listing ends.",
+        evidence: "\(maxPages) pages came, and another one follows.")
       guard let next = page.next else { break }
       position = next
     }
-    guard pages.count >= 2 else {
-      throw ConformanceFailure(
-        "The listing under test has two pages or more.", evidence: "It has \(pages.count).")
-    }
+    try expect(
+      pages.count >= 2, "The listing under test has two pages or more.",
+      evidence: "It has \(pages.count).")
     return pages
   }
 
   private func checkPositions(_ pages: [Page<Source.Item>], mayRepeat: Bool) throws {
     for position in pages.compactMap(\.next) {
-      guard position.itemOffset == 0 else {
-        throw ConformanceFailure(
-          "A source leads to pages, not inside them.", evidence: "It leads to \(position).")
-      }
+      try expect(
+        position.itemOffset == 0, "A source leads to pages, not inside them.",
+        evidence: "It leads to \(position).")
       let stored = try JSONEncoder().encode(position)
-      guard try JSONDecoder().decode(Position.self, from: stored) == position else {
-        throw ConformanceFailure(
-          "A position survives JSON.", evidence: "\(position) came back as something else.")
-      }
+      try expect(
+        try JSONDecoder().decode(Position.self, from: stored) == position,
+        "A position survives JSON.", evidence: "\(position) came back as something else.")
     }
     let positions = pages.compactMap(\.next)
-    guard Set(positions).count == positions.count || mayRepeat else {
-      throw ConformanceFailure(
-        "Every page has a position of its own, unless repeated positions are allowed.",
-        evidence: "\(positions.count) pages share \(Set(positions).count) positions.")
-    }
+    try expect(
+      Set(positions).count == positions.count || mayRepeat,
+      "Every page has a position of its own, unless repeated positions are allowed.",
+      evidence: "\(positions.count) pages share \(Set(positions).count) positions.")
   }
 
   private func checkRepetition(_ pages: [Page<Source.Item>]) async throws {
@@ -95,11 +90,10 @@ public struct PageSourceConformance<Source: PageSource>: Sendable {
     for (index, page) in pages.enumerated() {
       for attempt in 1...2 {
         let again = try await source.page(at: position)
-        guard let again, prints(again) == prints(page), again.next == page.next else {
-          throw ConformanceFailure(
-            "The same position always asks for the same page.",
-            evidence: "Page \(index) was another one when asked for again (\(attempt)).")
-        }
+        try expect(
+          again.map(prints) == prints(page) && again?.next == page.next,
+          "The same position always asks for the same page.",
+          evidence: "Page \(index) was another one when asked for again (\(attempt)).")
       }
       position = page.next
     }
@@ -109,11 +103,9 @@ public struct PageSourceConformance<Source: PageSource>: Sendable {
   private func checkCursor(_ pages: [Page<Source.Item>]) async throws {
     var walked: [[String]] = []
     for try await page in Cursor(try await makeSource()) { walked.append(prints(page)) }
-    guard walked == pages.map(prints) else {
-      throw ConformanceFailure(
-        "A cursor delivers the source's pages.",
-        evidence: "It delivered \(walked.count) pages of \(pages.count), or other items.")
-    }
+    try expect(
+      walked == pages.map(prints), "A cursor delivers the source's pages.",
+      evidence: "It delivered \(walked.count) pages of \(pages.count), or other items.")
   }
 
   private func checkResumption(_ pages: [Page<Source.Item>]) async throws {
@@ -125,11 +117,9 @@ public struct PageSourceConformance<Source: PageSource>: Sendable {
         .limited(to: Limits(pages: expected.count))
       var rest: [String] = []
       for try await item in cursor.items { rest.append(fingerprint(item)) }
-      guard rest == expected.flatMap(prints) else {
-        throw ConformanceFailure(
-          "A new source goes on at any position of an old one.",
-          evidence: "Behind page \(index) came other items than before.")
-      }
+      try expect(
+        rest == expected.flatMap(prints), "A new source goes on at any position of an old one.",
+        evidence: "Behind page \(index) came other items than before.")
     }
   }
 
@@ -150,12 +140,9 @@ public struct PageSourceConformance<Source: PageSource>: Sendable {
       return try await source.page(at: nil)
     }
     task.cancel()
-    switch await task.result {
-    case .success: break
-    case .failure(let error) where error is CancellationError: break
-    case .failure(let error):
-      throw ConformanceFailure(
-        "A cancelled source throws CancellationError, if it throws.",
+    if case .failure(let error) = await task.result {
+      try expect(
+        error is CancellationError, "A cancelled source throws CancellationError, if it throws.",
         evidence: "It threw \(error).")
     }
     await source.close(at: nil)
@@ -174,16 +161,11 @@ public struct PageSourceConformance<Source: PageSource>: Sendable {
     task.cancel()
     // A source that has not noticed the cancellation by now never will.
     gate.openUp()
+    let promise = "A request ends with CancellationError when its task is cancelled."
     switch await task.result {
-    case .failure(let error) where error is CancellationError: break
-    case .success:
-      throw ConformanceFailure(
-        "A request ends with CancellationError when its task is cancelled.",
-        evidence: "It went on and brought its page.")
+    case .success: throw ConformanceFailure(promise, evidence: "It went on and brought its page.")
     case .failure(let error):
-      throw ConformanceFailure(
-        "A request ends with CancellationError when its task is cancelled.",
-        evidence: "It threw \(error).")
+      try expect(error is CancellationError, promise, evidence: "It threw \(error).")
     }
     await source.close(at: nil)
   }
