@@ -352,7 +352,7 @@ struct FeedPageDecoding: PageDecoding {
     entries.reserveCapacity(nodes.count)
     for node in nodes {
       try check(bytes: node.byteCount, ofEntry: entries.count)
-      entries.append(reader.entry(node, scope))
+      entries.append(reader.readEntry(node, scope))
       try checkParts(reader)
     }
     var all = tally

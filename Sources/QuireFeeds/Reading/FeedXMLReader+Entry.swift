@@ -38,21 +38,19 @@ extension FeedXMLReader {
   }
 
   /// Reads an entry, with its own repairs.
-  mutating func entry(_ node: XMLTreeNode, _ outer: FeedScope) -> FeedEntry {
+  mutating func readEntry(_ node: XMLTreeNode, _ outer: FeedScope) -> FeedEntry {
     let before = repairs
-    repairs = RepairTally()
+    (repairs, entry, fallback) = (RepairTally(), FeedEntry(), EntryFallback())
     beginParts()
     let scope = outer.within(node)
-    var entry = FeedEntry()
-    var fallback = EntryFallback()
     if let about = node.attribute("about", in: Self.rdf) { entry.id = about }
     entry.language = scope.language
     for child in node.children {
       guard let element = element(child) else { continue }
       guard takePart() else { break }
-      read(element, child, scope, into: &entry, &fallback)
+      read(element, child, scope)
     }
-    settle(&entry, fallback)
+    settle()
     entry.repairs = repairs.repairs
     entry.raw = node.rawItem
     repairs = before
@@ -60,35 +58,29 @@ extension FeedXMLReader {
     return entry
   }
 
-  private mutating func read(
-    _ element: FeedElement, _ node: XMLTreeNode, _ scope: FeedScope, into entry: inout FeedEntry,
-    _ fallback: inout EntryFallback
-  ) {
+  private mutating func read(_ element: FeedElement, _ node: XMLTreeNode, _ scope: FeedScope) {
     switch element {
     case .title, .link, .description, .pubDate, .guid, .author, .category, .enclosure, .comments,
       .source, .contentEncoded, .xhtmlBody:
-      readRSS(element, node, scope, into: &entry, &fallback)
+      readRSS(element, node, scope)
     case .atomTitle, .atomSummary, .atomContent, .atomLink, .atomID, .atomUpdated, .atomPublished,
       .atomCreated, .atomAuthor, .atomContributor, .atomCategory, .atomSource, .atomRights,
       .xhtmlLink, .inReplyTo:
-      readAtom(element, node, scope, into: &entry, &fallback)
+      readAtom(element, node, scope)
     case .dcTitle, .dcDescription, .dcCreator, .dcContributor, .dcDate, .dcIssued, .dcCreated,
       .dcModified, .dcLanguage, .dcRights, .dcSubject, .dcIdentifier, .dcSource, .license,
       .origLink, .commentFeed, .commentCount,
       .threadTotal:
-      readModule(element, node, scope, into: &entry, &fallback)
+      readModule(element, node, scope)
     case .loc, .lastmod, .changefreq, .priority, .sitemapImage, .sitemapVideo, .news:
-      readSitemap(element, node, scope, into: &entry, &fallback)
-    default: readMedia(element, node, scope, into: &entry, &fallback)
+      readSitemap(element, node, scope)
+    default: readMedia(element, node, scope)
     }
   }
 
   // MARK: RSS
 
-  private mutating func readRSS(
-    _ element: FeedElement, _ node: XMLTreeNode, _ scope: FeedScope, into entry: inout FeedEntry,
-    _ fallback: inout EntryFallback
-  ) {
+  private mutating func readRSS(_ element: FeedElement, _ node: XMLTreeNode, _ scope: FeedScope) {
     switch element {
     case .title: entry.title = entry.title ?? text(node, scope, isTitle: true)
     case .link:
@@ -98,7 +90,7 @@ extension FeedXMLReader {
         entry.url = entry.url ?? address(node.text, scope.within(node))
       }
     case .description, .contentEncoded, .xhtmlBody:
-      readRSSText(element, node, scope, into: &entry)
+      readRSSText(element, node, scope)
     case .pubDate: entry.published = entry.published ?? date(node, as: .rfc822)
     case .guid:
       entry.id = node.text ?? entry.id
@@ -112,19 +104,19 @@ extension FeedXMLReader {
         entry.authors.add(node.text.map(FeedPerson.init(rss:)))
       }
     case .category: entry.categories.add(rssCategory(node))
-    case .enclosure: readEnclosure(node, scope, into: &entry, &fallback)
+    case .enclosure: readEnclosure(node, scope)
     case .comments:
       let url = address(node.text, scope.within(node))
       entry.comments = FeedComments(
         url: url, feedURL: entry.comments?.feedURL, count: entry.comments?.count)
-    case .source: readSource(node, scope, into: &entry, &fallback)
+    case .source: readSource(node, scope)
     default: break
     }
   }
 
   /// Reads an element that has the content of an entry, or its summary.
   private mutating func readRSSText(
-    _ element: FeedElement, _ node: XMLTreeNode, _ scope: FeedScope, into entry: inout FeedEntry
+    _ element: FeedElement, _ node: XMLTreeNode, _ scope: FeedScope
   ) {
     switch element {
     case .description:
@@ -146,10 +138,7 @@ extension FeedXMLReader {
     }
   }
 
-  private mutating func readEnclosure(
-    _ node: XMLTreeNode, _ scope: FeedScope, into entry: inout FeedEntry,
-    _ fallback: inout EntryFallback
-  ) {
+  private mutating func readEnclosure(_ node: XMLTreeNode, _ scope: FeedScope) {
     // RSS 1.0's module has rdf:resource.
     let location =
       node.attribute("url") ?? node.attribute("href") ?? node.attribute("resource", in: Self.rdf)
@@ -167,10 +156,7 @@ extension FeedXMLReader {
 
   // MARK: Atom
 
-  private mutating func readAtom(
-    _ element: FeedElement, _ node: XMLTreeNode, _ scope: FeedScope, into entry: inout FeedEntry,
-    _ fallback: inout EntryFallback
-  ) {
+  private mutating func readAtom(_ element: FeedElement, _ node: XMLTreeNode, _ scope: FeedScope) {
     switch element {
     case .atomTitle: entry.title = entry.title ?? atomText(node, scope)
     case .atomSummary: entry.summary = entry.summary ?? atomText(node, scope)
@@ -198,15 +184,12 @@ extension FeedXMLReader {
       }
     case .atomCategory: entry.categories.add(category(node))
     case .atomRights: entry.rights = atomText(node, scope)
-    case .atomSource: readSource(node, scope, into: &entry, &fallback)
+    case .atomSource: readSource(node, scope)
     default: break
     }
   }
 
-  private mutating func readSource(
-    _ node: XMLTreeNode, _ outer: FeedScope, into entry: inout FeedEntry,
-    _ fallback: inout EntryFallback
-  ) {
+  private mutating func readSource(_ node: XMLTreeNode, _ outer: FeedScope) {
     let scope = outer.within(node)
     var source = FeedSource()
     for child in node.children {
@@ -233,9 +216,7 @@ extension FeedXMLReader {
   }
 
   /// A source of Dublin Core: an address or a name.
-  private mutating func readSource(
-    text node: XMLTreeNode, _ scope: FeedScope, into entry: inout FeedEntry
-  ) {
+  private mutating func readSource(text node: XMLTreeNode, _ scope: FeedScope) {
     guard entry.source == nil, let text = node.text else { return }
     let isAddress = text.hasPrefix("http://") || text.hasPrefix("https://")
     entry.source = isAddress ? FeedSource(url: address(text, scope)) : FeedSource(title: text)
@@ -244,8 +225,7 @@ extension FeedXMLReader {
   // MARK: Modules
 
   private mutating func readModule(
-    _ element: FeedElement, _ node: XMLTreeNode, _ scope: FeedScope, into entry: inout FeedEntry,
-    _ fallback: inout EntryFallback
+    _ element: FeedElement, _ node: XMLTreeNode, _ scope: FeedScope
   ) {
     switch element {
     case .dcTitle: fallback.title = text(node, scope, isTitle: true)
@@ -259,7 +239,7 @@ extension FeedXMLReader {
     case .dcDate: fallback.published = fallback.published ?? date(node, as: .w3c)
     case .dcIssued: fallback.issued = fallback.issued ?? date(node, as: .w3c)
     case .dcCreated: fallback.created = fallback.created ?? date(node, as: .w3c)
-    case .dcSource: readSource(text: node, scope, into: &entry)
+    case .dcSource: readSource(text: node, scope)
     case .license: entry.links.add(license(node, scope))
     case .dcModified: entry.updated = entry.updated ?? date(node, as: .w3c)
     case .dcLanguage: entry.language = node.text ?? entry.language
@@ -268,8 +248,9 @@ extension FeedXMLReader {
     case .dcIdentifier: fallback.identifier = fallback.identifier ?? node.text
     case .origLink: entry.canonicalURL = address(node.text, scope)
     case .commentFeed:
+      let url = address(node.text, scope)
       entry.comments = entry.comments ?? FeedComments()
-      entry.comments?.feedURL = address(node.text, scope)
+      entry.comments?.feedURL = url
     case .commentCount, .threadTotal:
       entry.comments = entry.comments ?? FeedComments()
       entry.comments?.count = node.text.flatMap { Int($0) }
@@ -280,8 +261,7 @@ extension FeedXMLReader {
   // MARK: Sitemaps
 
   private mutating func readSitemap(
-    _ element: FeedElement, _ node: XMLTreeNode, _ scope: FeedScope, into entry: inout FeedEntry,
-    _ fallback: inout EntryFallback
+    _ element: FeedElement, _ node: XMLTreeNode, _ scope: FeedScope
   ) {
     switch element {
     case .loc: entry.url = address(node.text, scope)
@@ -296,16 +276,13 @@ extension FeedXMLReader {
         let title = node.children.first { self.element($0) == .imageTitle }?.text
         entry.add(FeedEnclosure(url, title: title), &fallback.files)
       }
-    case .sitemapVideo: readVideo(node, scope, into: &entry, &fallback)
-    case .news: readNews(node, scope, into: &entry)
+    case .sitemapVideo: readVideo(node, scope)
+    case .news: readNews(node, scope)
     default: break
     }
   }
 
-  private mutating func readVideo(
-    _ node: XMLTreeNode, _ scope: FeedScope, into entry: inout FeedEntry,
-    _ fallback: inout EntryFallback
-  ) {
+  private mutating func readVideo(_ node: XMLTreeNode, _ scope: FeedScope) {
     var video = FeedEnclosure("")
     var player: String?
     for child in node.children {
@@ -327,9 +304,7 @@ extension FeedXMLReader {
     entry.title = entry.title ?? video.title.map { plain($0, scope) }
   }
 
-  private mutating func readNews(
-    _ node: XMLTreeNode, _ scope: FeedScope, into entry: inout FeedEntry
-  ) {
+  private mutating func readNews(_ node: XMLTreeNode, _ scope: FeedScope) {
     for child in node.children {
       switch element(child) {
       case .newsTitle?: entry.title = child.text.map { plain($0, scope) }
@@ -347,7 +322,7 @@ extension FeedXMLReader {
 
   // MARK: Fallbacks
 
-  private func settle(_ entry: inout FeedEntry, _ fallback: EntryFallback) {
+  private mutating func settle() {
     entry.id = entry.id ?? fallback.identifier
     entry.title = entry.title ?? fallback.title
     entry.summary = entry.summary ?? fallback.summary
@@ -375,13 +350,12 @@ extension FeedXMLReader {
         entry.enclosures[index].duration = duration
       }
     }
-    var files = fallback.files
-    entry.settleLinks(&files)
-    settlePermalink(&entry, fallback)
+    entry.settleLinks(&fallback.files)
+    settlePermalink()
   }
 
   /// A `guid` that is a permalink is the address of the entry, or its canonical address.
-  private func settlePermalink(_ entry: inout FeedEntry, _ fallback: EntryFallback) {
+  private mutating func settlePermalink() {
     guard fallback.guidIsPermalink, let id = entry.id,
       id.hasPrefix("http://") || id.hasPrefix("https://"),
       let url = FeedScope(url: nil).absolute(id), (try? Origin(url: url)) != nil

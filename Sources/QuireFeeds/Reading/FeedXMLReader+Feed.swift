@@ -129,7 +129,7 @@ extension FeedXMLReader {
     case .license: feed.links.add(license(node, scope))
     case .podcastFunding: feed.links.add(funding(node, scope))
     case .podcastFrequency: readFrequency(node, into: &feed, &fallback)
-    case .itunesCategory: readCategories(node, into: &feed.categories)
+    case .itunesCategory: feed.categories += categories(node)
     case .itunesKeywords: fallback.keywords += keywords(node)
     case .itunesExplicit: feed.isExplicit = Self.isExplicit(node.text)
     case .itunesComplete: feed.isExpired = feed.isExpired || node.text?.lowercased() == "yes"
@@ -187,15 +187,15 @@ extension FeedXMLReader {
   }
 
   /// iTunes categories, which are nested.
-  mutating func readCategories(_ node: XMLTreeNode, into categories: inout [FeedCategory]) {
-    guard takePart() else { return }
+  mutating func categories(_ node: XMLTreeNode) -> [FeedCategory] {
+    guard takePart() else { return [] }
     let scheme = "http://www.itunes.com/dtds/podcast-1.0.dtd"
-    if let text = node.attribute("text") ?? node.text {
-      categories.append(FeedCategory(text, scheme: scheme))
-    }
+    var found: [FeedCategory] = []
+    found.add((node.attribute("text") ?? node.text).map { FeedCategory($0, scheme: scheme) })
     for child in node.children where element(child) == .itunesCategory {
-      readCategories(child, into: &categories)
+      found += categories(child)
     }
+    return found
   }
 
   /// A picture: `url` in `image`, or the `href` of iTunes, which is a fallback.

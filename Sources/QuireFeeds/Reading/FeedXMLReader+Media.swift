@@ -3,18 +3,15 @@ import QuireXML
 
 /// Reads Media RSS, iTunes, Podcasting 2.0 and places in an entry.
 extension FeedXMLReader {
-  mutating func readMedia(
-    _ element: FeedElement, _ node: XMLTreeNode, _ scope: FeedScope, into entry: inout FeedEntry,
-    _ fallback: inout EntryFallback
-  ) {
+  mutating func readMedia(_ element: FeedElement, _ node: XMLTreeNode, _ scope: FeedScope) {
     switch element {
     case .mediaGroup:
       for child in node.children {
         if let element = self.element(child), takePart() {
-          readMedia(element, child, scope, into: &entry, &fallback)
+          readMedia(element, child, scope)
         }
       }
-    case .mediaContent: readContent(node, scope, into: &entry, &fallback)
+    case .mediaContent: readContent(node, scope)
     case .mediaThumbnail:
       fallback.thumbnail = fallback.thumbnail ?? address(node.attribute("url") ?? node.text, scope)
     case .mediaTitle: fallback.title = fallback.title ?? typed(node, scope)
@@ -26,8 +23,8 @@ extension FeedXMLReader {
       } else {
         fallback.authors.append(FeedPerson(name: name))
       }
-    case .mediaRating: readRating(node, into: &entry)
-    case .mediaPlayer: readPlayer(node, scope, into: &entry, &fallback)
+    case .mediaRating: readRating(node)
+    case .mediaPlayer: readPlayer(node, scope)
     case .mediaCategory:
       if let term = node.text {
         entry.categories.append(
@@ -36,8 +33,8 @@ extension FeedXMLReader {
     case .mediaKeywords, .itunesKeywords: fallback.keywords += keywords(node)
     case .mediaCopyright: fallback.rights = fallback.rights ?? text(node, scope)
     default:
-      readPodcast(element, node, scope, into: &entry, &fallback)
-      readPlace(element, node, into: &entry, &fallback)
+      readPodcast(element, node, scope)
+      readPlace(element, node)
     }
   }
 
@@ -51,7 +48,7 @@ extension FeedXMLReader {
 
   /// Whether an entry has explicit content, by the simple scheme, which is the default, or the
   /// older `media:adult`.
-  private func readRating(_ node: XMLTreeNode, into entry: inout FeedEntry) {
+  private mutating func readRating(_ node: XMLTreeNode) {
     guard (node.attribute("scheme") ?? "urn:simple").lowercased() == "urn:simple",
       let isAdult = ["adult": true, "true": true, "nonadult": false, "false": false][
         node.text?.lowercased() ?? ""]
@@ -62,23 +59,16 @@ extension FeedXMLReader {
   }
 
   /// A page that plays media without an address of their own.
-  private mutating func readPlayer(
-    _ node: XMLTreeNode, _ scope: FeedScope, into entry: inout FeedEntry,
-    _ fallback: inout EntryFallback, title: String? = nil
-  ) {
+  private mutating func readPlayer(_ node: XMLTreeNode, _ scope: FeedScope, title: String? = nil) {
     guard let url = address(node.attribute("url"), scope) else { return }
     entry.add(
       FeedEnclosure(
         url, mediaType: "text/html", title: title,
         width: node.integer("width"),
-        height: node.integer("height")),
-      &fallback.files)
+        height: node.integer("height")), &fallback.files)
   }
 
-  private mutating func readContent(
-    _ node: XMLTreeNode, _ scope: FeedScope, into entry: inout FeedEntry,
-    _ fallback: inout EntryFallback
-  ) {
+  private mutating func readContent(_ node: XMLTreeNode, _ scope: FeedScope) {
     // The description of the file is inside the element.
     var title: String?
     var player: XMLTreeNode?
@@ -88,11 +78,11 @@ extension FeedXMLReader {
       if element == .mediaPlayer {
         player = child
       } else {
-        readMedia(element, child, scope, into: &entry, &fallback)
+        readMedia(element, child, scope)
       }
     }
     guard let url = address(node.attribute("url"), scope) else {
-      if let player { readPlayer(player, scope, into: &entry, &fallback, title: title) }
+      if let player { readPlayer(player, scope, title: title) }
       return
     }
     let type = node.attribute("type")
@@ -106,21 +96,19 @@ extension FeedXMLReader {
         length: node.size("fileSize"),
         duration: node.attribute("duration").flatMap(Self.duration), title: title,
         width: node.integer("width"),
-        height: node.integer("height")),
-      &fallback.files)
+        height: node.integer("height")), &fallback.files)
   }
 
   // MARK: Podcasts
 
   private mutating func readPodcast(
-    _ element: FeedElement, _ node: XMLTreeNode, _ scope: FeedScope, into entry: inout FeedEntry,
-    _ fallback: inout EntryFallback
+    _ element: FeedElement, _ node: XMLTreeNode, _ scope: FeedScope
   ) {
     switch element {
     case .itunesTitle: fallback.title = fallback.title ?? text(node, scope, isTitle: true)
     case .itunesSummary, .itunesSubtitle:
       fallback.summary = fallback.summary ?? text(node, scope)
-    case .itunesCategory: readCategories(node, into: &entry.categories)
+    case .itunesCategory: entry.categories += categories(node)
     case .itunesAuthor: fallback.authors.add(node.text.map(FeedPerson.init(rss:)))
     case .podcastPerson: entry.authors.add(podcastPerson(node, scope))
     case .itunesImage, .image:
@@ -136,8 +124,7 @@ extension FeedXMLReader {
           FeedEnclosure(
             url, mediaType: node.attribute("type"),
             length: node.integer("length"), title: node.attribute("title"),
-            height: node.integer("height")),
-          &fallback.files)
+            height: node.integer("height")), &fallback.files)
       }
     case .podcastComments:
       fallback.comments = fallback.comments ?? address(node.attribute("uri"), scope)
@@ -148,13 +135,13 @@ extension FeedXMLReader {
       }
     case .itunesEpisode, .podcastEpisode, .itunesSeason, .podcastSeason, .itunesEpisodeType,
       .itunesExplicit, .podcastTranscript, .podcastChapters:
-      readEpisode(element, node, scope, into: &entry)
+      readEpisode(element, node, scope)
     default: break
     }
   }
 
   private mutating func readEpisode(
-    _ element: FeedElement, _ node: XMLTreeNode, _ scope: FeedScope, into entry: inout FeedEntry
+    _ element: FeedElement, _ node: XMLTreeNode, _ scope: FeedScope
   ) {
     var episode = entry.episode ?? FeedEpisode()
     switch element {
@@ -182,12 +169,9 @@ extension FeedXMLReader {
 
   // MARK: Places
 
-  private func readPlace(
-    _ element: FeedElement, _ node: XMLTreeNode, into entry: inout FeedEntry,
-    _ fallback: inout EntryFallback
-  ) {
+  private mutating func readPlace(_ element: FeedElement, _ node: XMLTreeNode) {
     switch element {
-    case .geoPoint, .geoLine, .geoPolygon, .gmlPos: place(node.text, into: &entry)
+    case .geoPoint, .geoLine, .geoPolygon, .gmlPos: place(node.text)
     case .geoBox:
       let numbers = Self.numbers(node.text)
       guard numbers.count == 4 else { return }
@@ -195,7 +179,7 @@ extension FeedXMLReader {
         latitude: (numbers[0] + numbers[2]) / 2, longitude: (numbers[1] + numbers[3]) / 2)
     case .geoWhere, .gmlPoint:
       for child in node.children {
-        if let element = self.element(child) { readPlace(element, child, into: &entry, &fallback) }
+        if let element = self.element(child) { readPlace(element, child) }
       }
     case .gmlEnvelope:
       let corners = node.children.filter { self.element($0) == .gmlCorner }.map {
@@ -212,7 +196,7 @@ extension FeedXMLReader {
     }
   }
 
-  private func place(_ text: String?, into entry: inout FeedEntry) {
+  private mutating func place(_ text: String?) {
     let numbers = Self.numbers(text)
     guard numbers.count >= 2 else { return }
     entry.place = FeedPlace(latitude: numbers[0], longitude: numbers[1])

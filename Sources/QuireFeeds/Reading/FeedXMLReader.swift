@@ -29,6 +29,9 @@ struct FeedXMLReader {
   /// The parts left for all entries together: one element can hold many keywords, or grow much
   /// longer.
   private var partsLeft: Int
+  /// The entry that is read, and what it gets where there is nothing better.
+  var entry = FeedEntry()
+  var fallback = EntryFallback()
   /// Whether the entries together have too many parts.
   var hasTooManyInAll: Bool { partsLeft < 0 }
 
