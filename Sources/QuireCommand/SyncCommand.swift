@@ -113,8 +113,7 @@ struct SyncCommand: AsyncParsableCommand {
 
   /// Works beside other machines.
   private func run(_ sync: SyncFile, _ shared: SharedSyncState) async throws {
-    let run = try SharedSyncRun(
-      sync, shared, names: only, lookAhead: 1, pause: .milliseconds(200))
+    let run = try SharedSyncRun(sync, shared, names: only)
     if restart {
       guard try await shared.restart(run.listings.map(\.name)) else {
         throw Diagnostics.failure(
@@ -133,8 +132,7 @@ struct SyncCommand: AsyncParsableCommand {
     let lock = try Self.lock(sync)
     defer { withExtendedLifetime(lock) {} }
     let run = SyncRun(
-      file: sync, state: try SyncState(sync.statePath), names: only, restarts: restart, lookAhead: 1
-    )
+      file: sync, state: try SyncState(sync.statePath), names: only, restarts: restart)
     let line = SyncLine(log)
     let ending = await Interruption.catching {
       try await run.run { line.tell($0) }

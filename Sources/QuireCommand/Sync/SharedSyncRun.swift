@@ -16,20 +16,13 @@ struct SharedSyncRun: Sendable {
   let state: SharedSyncState
   /// The listings to read, parents before children.
   let listings: [SyncListing]
-  let lookAhead: Int
-  /// How often what others have is looked at.
-  let pause: Duration
   private let wanted: [String: [SyncPlaceholder]]
   private let sinks: [String: PostgresSink]
 
   /// Throws a usage error where a listing's destination is on one machine.
-  init(_ file: SyncFile, _ state: SharedSyncState, names: [String], lookAhead: Int, pause: Duration)
-    throws
-  {
+  init(_ file: SyncFile, _ state: SharedSyncState, names: [String]) throws {
     self.file = file
     self.state = state
-    self.lookAhead = lookAhead
-    self.pause = pause
     listings = file.listings(named: names)
     wanted = file.wantedValues
     var sinks: [String: PostgresSink] = [:]
@@ -66,7 +59,8 @@ struct SharedSyncRun: Sendable {
           isIdle = false
         }
       }
-      if isIdle { try await Task.sleep(for: pause) }
+      // Others may have done meanwhile what is waited for.
+      if isIdle { try await Task.sleep(for: .milliseconds(200)) }
     }
     try await state.endRound(round, isPartial: !isWhole)
     return over.values.allSatisfy { $0 }
@@ -142,7 +136,6 @@ struct SharedSyncRun: Sendable {
     let sink = SharedSyncSink(
       base: try sink(listing).unit(of: lease), values: values, state: state, record: record)
     var export = listing.export(source, to: sink)
-    export.lookAhead = lookAhead
     export.onProgress = { report in
       tell(SyncNote(listing.name, report, nil))
     }

@@ -60,7 +60,6 @@ struct SyncRun: Sendable {
   /// The listings to read; all where none is named.
   let names: [String]
   let restarts: Bool
-  let lookAhead: Int
 
   /// Reads each listing that this round has not read yet. Returns whether all of them are complete;
   /// throws `CancellationError` where the run was asked to stop.
@@ -110,7 +109,6 @@ struct SyncRun: Sendable {
       values: SyncValues(listing: listing, wanted: wanted, source: source), state: state)
     var export = listing.export(source, to: sink)
     export.restarts = record.isRestarting
-    export.lookAhead = lookAhead
     let parents = try listing.parent.map { parent in
       try state.countParents(of: parent, in: record.parentRound)
     }
@@ -140,13 +138,15 @@ struct SyncRun: Sendable {
     return record
   }
 
+  private static let words = RemedyWords(for: SyncCommand.self, isDescribed: true)
+
   /// How a listing, or a unit of one, ended.
   static func outcome(
     _ report: ExportReport, skipped: Int, failed: SyncSource.Failures = .init()
   ) -> Outcome {
     var outcome = outcome(of: report, skipped, failed.count)
     if let error = failed.first {
-      let words = RemedyWords(for: SyncCommand.self, isDescribed: true).line(error)
+      let words = Self.words.line(error)
       let isMissing = [404, 410].contains(error.response?.status.code ?? 0)
       let advice = isMissing ? " Where listings may be gone, say missing: skip." : ""
       outcome.words +=
@@ -175,8 +175,7 @@ struct SyncRun: Sendable {
       return ended(done.checkpoint.items.counted("item"), done.checkpoint, failed)
     case .failed(is CancellationError): return Outcome(kind: .interrupted, words: words)
     case .failed(let error as PageError):
-      return Outcome(
-        kind: .failed, words: RemedyWords(for: SyncCommand.self, isDescribed: true).line(error))
+      return Outcome(kind: .failed, words: Self.words.line(error))
     case .failed(let error): return Outcome(kind: .failed, words: "\(error)")
     }
   }
