@@ -218,13 +218,7 @@ enum XMLBody {
     let parser = try XMLPushParser(
       limits: limits, decoding: context.limits, leniency: leniency,
       charset: MediaType(context.contentType).charset)
-    do throws(XMLFault) {
-      try parser.receive(body)
-      try parser.finish()
-    } catch {
-      throw error.pageError
-    }
-    let index = parser.takeIndex()
+    let index = try parser.index(of: body)
     let shared = XMLItemContext(index, options, numberLength: context.limits.numberLength)
     shared.item = 0
     do {

@@ -26,14 +26,7 @@ public struct XMLDocument: PageDocument {
     leniency: XMLLeniency = []
   ) throws {
     let parser = try XMLPushParser(limits: limits, decoding: decoding, leniency: leniency)
-    do throws(XMLFault) {
-      try parser.receive(bytes)
-      try parser.finish()
-    } catch {
-      throw error.pageError
-    }
-    index = parser.takeIndex()
-    forgotten = nil
+    self.init(index: try parser.index(of: bytes))
   }
 
   /// What had to be forgiven.

@@ -147,6 +147,17 @@ final class XMLPushParser {
 
   // MARK: Index out
 
+  /// The index of a whole page, which no other bytes come before.
+  func index(of page: [UInt8]) throws(PageError) -> XMLIndex {
+    do throws(XMLFault) {
+      try receive(page)
+      try finish()
+    } catch {
+      throw error.pageError
+    }
+    return takeIndex()
+  }
+
   /// The page's index, after `finish()`; the parser is empty then.
   func takeIndex() -> XMLIndex {
     let index = index(of: state.pointee.tape)
