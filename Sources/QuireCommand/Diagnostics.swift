@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import QuireCore
+import QuireExport
 
 /// What the tool says besides its data: always on stderr, whole lines at a time.
 ///
@@ -121,15 +122,6 @@ enum PrintableJSON {
     let encoder = JSONEncoder.ordered
     encoder.outputFormatting.insert(.prettyPrinted)
     return bytes(of: try encoder.encode(report)) + Data("\n".utf8)
-  }
-}
-
-extension JSONEncoder {
-  /// One that writes members in the order of their names, and slashes as they are.
-  static var ordered: JSONEncoder {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    return encoder
   }
 }
 

@@ -1,10 +1,19 @@
 import QuireCore
 
 #if canImport(FoundationEssentials)
-  import FoundationEssentials
+  package import FoundationEssentials
 #else
-  import Foundation
+  package import Foundation
 #endif
+
+extension JSONEncoder {
+  /// One that writes the same for the same value: members in the order of their names, and slashes as they are.
+  package static var ordered: JSONEncoder {
+    let encoder = JSONEncoder()
+    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+    return encoder
+  }
+}
 
 /// What is stored as one line of JSON in which no byte can change unnoticed:
 /// `{"quire":1,"sum":"1a2b3c4d","checkpoint":{…}}`.
@@ -23,10 +32,9 @@ struct Seal {
 
   /// The line, without its end.
   func close(_ content: some Encodable) -> [UInt8] {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
     // What is sealed holds nothing that an encoder could refuse.
-    let body = (try? encoder.encode(content)).map { String(decoding: $0, as: UTF8.self) } ?? ""
+    let encoded = try? JSONEncoder.ordered.encode(content)
+    let body = encoded.map { String(decoding: $0, as: UTF8.self) } ?? ""
     return Array("\(head(version: Self.version, body))\(body)}".utf8)
   }
 

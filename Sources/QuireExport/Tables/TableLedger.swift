@@ -70,9 +70,7 @@ package struct LedgerRow {
 package enum LedgerText {
   /// The same text for the same value.
   package static func encoded(_ value: some Encodable) throws -> String {
-    let encoder = JSONEncoder()
-    encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-    return String(decoding: try encoder.encode(value), as: UTF8.self)
+    String(decoding: try JSONEncoder.ordered.encode(value), as: UTF8.self)
   }
 
   /// Reads what `encoded` wrote.
