@@ -1,3 +1,9 @@
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// A violation of a format that was repaired, and how often.
 ///
 /// Strict reading (`FeedOptions.isStrict`) throws `PageError` with code `malformed` for the first
@@ -90,5 +96,15 @@ struct RepairTally: Hashable, Sendable {
 
   mutating func add(_ others: [FeedRepair]) {
     for other in others { add(other.kind, other.count) }
+  }
+
+  /// A date as a feed has it; nil, and a repair, if it cannot be parsed.
+  mutating func date(_ text: String, as style: FeedDateReader.Style) -> Date? {
+    guard let found = FeedDateReader.read(text, as: style) else {
+      add(.unreadableDate)
+      return nil
+    }
+    if !found.isProper { add(.unusualDate) }
+    return found.date
   }
 }

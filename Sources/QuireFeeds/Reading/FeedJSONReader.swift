@@ -62,12 +62,7 @@ struct FeedJSONReader {
 
   mutating func date(_ value: JSONValue?) -> Date? {
     guard let text = string(value) else { return nil }
-    guard let found = FeedDateReader.read(text, as: .rfc3339) else {
-      repairs.add(.unreadableDate)
-      return nil
-    }
-    if !found.isProper { repairs.add(.unusualDate) }
-    return found.date
+    return repairs.date(text, as: .rfc3339)
   }
 
   mutating func list(_ value: JSONValue?) -> [JSONValue] {

@@ -15,8 +15,6 @@ struct FeedXMLReader {
   /// Whether the root's namespace is known.
   private let isKnown: Bool
   var repairs = RepairTally()
-  /// The form of dates in the format.
-  private(set) var dates = FeedDateReader.Style.rfc822
 
   /// The most entries of a page, and whether it has more.
   private let limit: Int
@@ -64,12 +62,10 @@ struct FeedXMLReader {
     case .channel?: return rss(root, scope, channel: root)
     // A document with a single entry (RFC 4287, §2).
     case .entry?:
-      dates = .rfc3339
       var feed = Feed(FeedFormat(.atom, version: atomVersion(root)))
       feed.language = scope.language
       return (feed, [root], scope)
     case .urlset?:
-      dates = .w3c
       let format = FeedFormat(.sitemap, version: "0.9")
       let entries = children(of: root, being: [.sitemapURL, .url])
       return (Feed(format), entries, scope)
@@ -105,7 +101,6 @@ struct FeedXMLReader {
     _ root: XMLTreeNode, _ outer: FeedScope
   ) -> (feed: Feed, entries: [XMLTreeNode], scope: FeedScope) {
     let isOld = root.children.contains { ($0.namespace ?? "").contains("0.9") }
-    dates = .w3c
     var feed = Feed(FeedFormat(.rdf, version: isOld ? "0.90" : "1.0"))
     var scope = outer
     if let channel = root.children.first(where: { element($0) == .channel }) {
@@ -129,7 +124,6 @@ struct FeedXMLReader {
   private mutating func atom(
     _ root: XMLTreeNode, _ scope: FeedScope
   ) -> (feed: Feed, entries: [XMLTreeNode], scope: FeedScope) {
-    dates = .rfc3339
     var feed = Feed(FeedFormat(.atom, version: atomVersion(root)))
     readProperties(of: root, scope, into: &feed)
     feed.language = feed.language ?? scope.language
@@ -145,7 +139,6 @@ struct FeedXMLReader {
   private mutating func sitemaps(
     _ root: XMLTreeNode, _ scope: FeedScope
   ) -> (feed: Feed, entries: [XMLTreeNode], scope: FeedScope) {
-    dates = .w3c
     var feed = Feed(FeedFormat(.sitemapIndex, version: "0.9"))
     for node in root.children where element(node) == .sitemap && !hasTooManyParts {
       let location = node.children.first { element($0) == .loc }?.text
@@ -213,18 +206,8 @@ struct FeedXMLReader {
   }
 
   /// A date; nil, and a repair, if it cannot be parsed.
-  mutating func date(_ node: XMLTreeNode, as style: FeedDateReader.Style? = nil) -> Date? {
-    guard let text = node.text else { return nil }
-    return date(text, as: style ?? dates)
-  }
-
-  mutating func date(_ text: String, as style: FeedDateReader.Style) -> Date? {
-    guard let found = FeedDateReader.read(text, as: style) else {
-      repairs.add(.unreadableDate)
-      return nil
-    }
-    if !found.isProper { repairs.add(.unusualDate) }
-    return found.date
+  mutating func date(_ node: XMLTreeNode, as style: FeedDateReader.Style) -> Date? {
+    node.text.flatMap { repairs.date($0, as: style) }
   }
 
   /// A text of RSS, which is plain unless it looks like markup.
