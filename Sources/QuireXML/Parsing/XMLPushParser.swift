@@ -13,7 +13,6 @@ final class XMLPushParser {
   private var input: XMLInput
   private var scanner: XMLPieceScanner
   private var textGuard = XMLTextGuard()
-  private var isFinished = false
   /// The names so far, as text.
   private var names: [XMLIndex.Name] = []
   private var quotedNames: [[UInt8]] = []
@@ -112,7 +111,6 @@ final class XMLPushParser {
   /// Throws `truncated` when the root element is not closed.
   func finish() throws(XMLFault) {
     try check()
-    isFinished = true
     do {
       try input.finish(into: &state.pointee.tape.source)
     } catch {
