@@ -26,7 +26,7 @@ struct ExportOutageTests {
 
   @Test(
     "12-K5: an export waits out resets and answers of a gateway, and needs few requests for it",
-    arguments: ["reset", "closed", "502", "503", "504"])
+    arguments: ["reset", "closed", "502", "503", "504", "521", "529"])
   func faults(kind: String) async throws {
     let server = try FaultServer(
       respond: Self.respond(40) { request in

@@ -84,10 +84,10 @@ extension RetryMachine.Failure {
     guard let response = error.response else { return nil }
     let status = response.status.code
     if status == 413 { return .certain }
-    guard [400, 422, 500, 502, 503, 504, 200].contains(status) else { return nil }
+    guard [400, 422, 500, 502, 503, 504, 524, 200].contains(status) else { return nil }
     let text = String(decoding: response.body.prefix(4096), as: UTF8.self).lowercased()
     if Self.complaints.contains(where: text.contains) { return .certain }
-    return status == 504
+    return [504, 524].contains(status)
       || [500, 502, 503].contains(status) && Self.doubts.contains(where: text.contains)
       ? .possible : nil
   }

@@ -13,7 +13,8 @@ import QuirePagination
 /// one, and a walk of a thousand pages would hardly ever come to its end. `never` turns them off.
 ///
 /// An *outage* is a failure without an answer, or a gateway's word that there is none: no address, no
-/// connection, a reset or a time-out before the first byte, 502, 503 and 504. With `patience` it uses
+/// connection, a reset or a time-out before the first byte, 502, 503 and 504, and what networks such as
+/// Cloudflare have for the same, 520 to 524 and 529. With `patience` it uses
 /// up no attempts, but is waited out: one quick retry, then probes one at a time, each after a random
 /// time between half of and all of 1 s, 2 s, 4 s and so on up to 5 min, and not before a Retry-After.
 /// What is in the way for good, such as a certificate or a 404, is not waited for.
@@ -89,11 +90,18 @@ public struct RetryPolicy: Hashable, Sendable {
   /// The statuses by which a server asks to be asked another time.
   package static let laterStatuses: Set<Int> = [408, 425, 429]
 
-  /// The statuses by which a gateway says that there is no answer.
-  package static let outageStatuses: Set<Int> = [502, 503, 504]
+  /// The statuses by which a gateway says that there is no answer: those of HTTP, of the networks in front
+  /// of many servers (520 unknown error, 521 down, 522 and 524 timed out, 523 unreachable), and 529, by
+  /// which some services say that they are overloaded.
+  package static let outageStatuses: Set<Int> = [502, 503, 504, 520, 521, 522, 523, 524, 529]
 
   /// The statuses that another attempt may cure.
-  static let retryableStatuses = laterStatuses.union(outageStatuses).union([500])
+  ///
+  /// 525 is a failed handshake behind the network in front, and 530 one of its own errors: both pass, or are there
+  /// to stay. So are 598 and 599, which proxies write after a time-out of theirs.
+  static let retryableStatuses = laterStatuses.union(outageStatuses).union([
+    500, 525, 530, 598, 599,
+  ])
 
   /// The first wait of a probe, and the longest.
   package static let (firstProbe, longestProbe) = (Duration.seconds(1), Duration.seconds(5 * 60))

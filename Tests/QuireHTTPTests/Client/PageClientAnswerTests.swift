@@ -148,7 +148,9 @@ struct PageClientAnswerTests {
 
   @Test(
     "H23: statuses that another attempt may cure are asked again, three times in all",
-    arguments: [408, 425, 429, 500, 502, 503, 504])
+    arguments: [
+      408, 425, 429, 500, 502, 503, 504, 520, 521, 522, 523, 524, 525, 529, 530, 598, 599,
+    ])
   func retryable(status: Int) async throws {
     let failing = CannedServer([.status(status)])
     guard case .failure(let error) = await first(failing) else {
@@ -166,7 +168,7 @@ struct PageClientAnswerTests {
 
   @Test(
     "H20, H24: other statuses fail at once",
-    arguments: [400, 401, 403, 404, 405, 422, 501, 505, 511, 600, 999])
+    arguments: [400, 401, 403, 404, 405, 422, 501, 505, 507, 511, 526, 600, 999])
   func notRetryable(status: Int) async {
     let server = CannedServer([.status(status, [:], #"{"message":"no such thing"}"#)])
     guard case .failure(let error) = await first(server) else {
@@ -324,7 +326,7 @@ struct PageClientAnswerTests {
 
   @Test("H-5: a POST that may have had an effect is not repeated; a refused one is")
   func unsafeMethod() async throws {
-    for status in [408, 500, 502, 503, 504] {
+    for status in [408, 500, 502, 503, 504, 520, 524, 529] {
       let broken = CannedServer([.status(status, ["Retry-After": "0"]), .json(#"{"items":[1]}"#)])
       #expect(code(await first(broken, method: .post)) == .status)
       #expect(broken.requests.count == 1, "\(status)")
