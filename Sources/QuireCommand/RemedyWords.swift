@@ -134,6 +134,7 @@ struct RemedyWords {
 
   /// Words of the library that the command line has others for.
   private static let words = [
-    "upgradeScheme": "upgrade-scheme", "JSON": "json", "XML": "xml",
+    "upgradeScheme": "upgrade-scheme", "JSON": "json", "JSON Lines": "jsonl", "XML": "xml",
+    "CSV": "csv",
   ]
 }

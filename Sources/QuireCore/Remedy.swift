@@ -64,7 +64,7 @@ extension Remedy.Setting {
   public static let isQuery = Self("pagination.request.isQuery")
   /// The method of the first request.
   public static let method = Self("request.method")
-  /// The format of the pages: `JSON` or `XML`.
+  /// The format of the pages: `JSON`, `XML`, `JSON Lines` or `CSV`.
   public static let decoder = Self("cursor.decoder")
   /// Where a walk begins: at `start`, at the `page` of a position, or at the position `unchecked`.
   public static let position = Self("cursor.position")

@@ -245,7 +245,16 @@ enum JSONMediaType {
       """
       The page is \(kind), not JSON, \(declared ?? "without a Content-Type"): a login page, a proxy \
       or another address answered. It starts with "\(quote(text, 256))".
-      """)
+      """,
+      remedies: isTable(text) ? [Remedy(.decoder, ["CSV"], condition: "if it is a table")] : [])
+  }
+
+  /// Whether the first lines have as many commas each, as those of a table have.
+  private static func isTable(_ text: ArraySlice<UInt8>) -> Bool {
+    let lines = text.prefix(4096).split(separator: UInt8(ascii: "\n"), maxSplits: 2)
+    guard lines.count > 1, lines[0].first != UInt8(ascii: "<") else { return false }
+    let commas = lines.prefix(2).map { $0.count { $0 == UInt8(ascii: ",") } }
+    return commas[0] > 0 && commas[0] == commas[1]
   }
 
   /// Whether the page is XML by its own word or by its type, and no page of HTML.

@@ -49,6 +49,9 @@ struct JSONScanner {
     max(0, min(byteCount + min(byteCount, limits.depth), limits.events, JSONWord.maximumLength))
   }
 
+  /// What should follow the value of a page.
+  static let end: StaticString = "the end of the page"
+
   /// Reads the whole page.
   mutating func scan() throws(JSONFault) {
     // A copy that nothing else has the address of stays in registers.
@@ -62,7 +65,7 @@ struct JSONScanner {
     position = Self.endOfWhiteSpace(bytes, from: position)
     repeat { try readValue() } while try readSeparator()
     position = Self.endOfWhiteSpace(bytes, from: position)
-    if position != end { throw Self.unexpected(position, end, "the end of the page") }
+    if position != end { throw Self.unexpected(position, end, Self.end) }
   }
 
   // MARK: Values

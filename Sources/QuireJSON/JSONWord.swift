@@ -125,8 +125,9 @@ struct JSONFault: Error {
       let found = bytes[self.offset...].first.map(Self.name) ?? "the end"
       return PageError(
         .malformed,
-        "The page is not valid JSON: at \(place), \(expected) should follow, not \(found)."
-      )
+        "The page is not valid JSON: at \(place), \(expected) should follow, not \(found).",
+        remedies: isNextLine(in: bytes, expected)
+          ? [Remedy(.decoder, ["JSON Lines"], condition: "if each line is an item")] : [])
     case .ended(let expected):
       return PageError(
         .truncated,
@@ -149,6 +150,17 @@ struct JSONFault: Error {
         .limitExceeded,
         "The string at \(place) is longer than \(JSONWord.maximumLength) bytes.")
     }
+  }
+
+  /// Whether another value begins on a line of its own behind a whole one: servers send JSON Lines
+  /// under many names.
+  private func isNextLine(in bytes: ArraySlice<UInt8>, _ expected: StaticString) -> Bool {
+    guard "\(expected)" == "\(JSONScanner.end)",
+      let first = bytes[offset...].first, "{[".utf8.contains(first)
+    else { return false }
+    let before = bytes[..<offset]
+    let space = before.reversed().prefix { [0x20, 0x09, 0x0A, 0x0D].contains($0) }
+    return space.contains(0x0A) && before.dropLast(space.count).last.map("}]".utf8.contains) == true
   }
 
   private func place(in bytes: ArraySlice<UInt8>, _ shift: (from: Int, by: Int)?) -> String {

@@ -57,6 +57,20 @@ struct JSONItemSelectionTests {
         == true, "\(object as Any)")
   }
 
+  @Test("A value on each line is JSON Lines, whatever the server calls them")
+  func lines() {
+    for page in ["{\"id\": 1}\n{\"id\": 2}\n", "[1]\r\n\r\n[2]"] {
+      let error = #expect(throws: PageError.self) { try items(page, Pagination.Items.root) }
+      #expect(
+        error?.remedies == [Remedy(.decoder, ["JSON Lines"], condition: "if each line is an item")],
+        "\(error as Any)")
+    }
+    for page in ["{\"id\": 1} {\"id\": 2}", "[1]\n<!-- by server 3 -->", "1\n[2]"] {
+      let error = #expect(throws: PageError.self) { try items(page, Pagination.Items.root) }
+      #expect(error?.remedies.isEmpty == true, "\(error as Any)")
+    }
+  }
+
   @Test("An object in place of a list can be the list by its members, or an item alone")
   func objectInPlace() throws {
     let keyed = #expect(throws: PageError.self) { try items(#"{"data": {"7": {}}}"#, "/data") }
