@@ -84,10 +84,14 @@ extension JSONDocument {
       case .number, .longNumber: "a number"
       default: "a string"
       }
-    return PageError(
-      .shape,
+    let sentence =
       "The items should be the \(wanted == .array ? "array" : "object") at \(path.place), but "
-        + "\(found) is there.\(wanted == .array ? " " + foundArrays : "")",
+      + "\(found) is there."
+    if let words = outline.failureWords, words.isError {
+      return PageError(.shape, "\(sentence) \(words.sentence)")
+    }
+    return PageError(
+      .shape, "\(sentence)\(wanted == .array ? " " + foundArrays : "")",
       remedies: wanted == .array
         ? [itemsRemedy].compactMap(\.self) + remedies(forObject: node, at: path) : [Remedy(.items)])
   }
@@ -103,9 +107,14 @@ extension JSONDocument {
 
   func missing(_ selector: Pagination.Items) -> PageError {
     let paths = selector.paths.map(\.place).joined(separator: " or ")
+    let sentence = "The page has no items at \(paths)."
+    let words = outline.failureWords
+    // An error is no list that was left out, and its causes are no items.
+    if let words, words.isError { return PageError(.shape, "\(sentence) \(words.sentence)") }
+    let arrays = words == nil || !arraysNearRoot().isEmpty ? foundArrays : nil
+    let said = [words?.sentence, arrays].compactMap(\.self).joined(separator: " ")
     return PageError(
-      .shape,
-      "The page has no items at \(paths). \(foundArrays)",
+      .shape, "\(sentence) \(said)",
       remedies: [itemsRemedy].compactMap(\.self) + [
         .optional(selector, condition: "for a server that leaves an empty list out")
       ])
@@ -113,12 +122,12 @@ extension JSONDocument {
 
   /// A null where the list should be: of a server that writes an empty list so, or of one that failed.
   func null(at path: PagePath, _ selector: Pagination.Items) -> PageError {
-    PageError(
-      .shape,
-      """
-      The page has null in place of the items at \(path.place): that may be an empty list, or data \
-      that could not be had.
-      """,
+    let sentence = "The page has null in place of the items at \(path.place)"
+    if let words = outline.failureWords, words.isError {
+      return PageError(.shape, "\(sentence). \(words.sentence)")
+    }
+    return PageError(
+      .shape, "\(sentence): that may be an empty list, or data that could not be had.",
       remedies: [.optional(selector, condition: "for a server that writes an empty list so")])
   }
 

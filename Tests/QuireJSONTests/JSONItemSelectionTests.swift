@@ -57,6 +57,61 @@ struct JSONItemSelectionTests {
         == true, "\(object as Any)")
   }
 
+  @Test(
+    "A page without its items that says why is an error in the server's words, without other advice",
+    arguments: [
+      (#"{"error": {"code": 7, "message": "The key has expired."}}"#, "The key has expired."),
+      (#"{"errors": [{"message": "No field a", "locations": []}], "data": null}"#, "No field a"),
+      (#"{"errors": [{"status": "403", "title": "No", "detail": "Not yours"}]}"#, "Not yours"),
+      (#"{"success": false, "error": "invalid_auth"}"#, "invalid_auth"),
+      (#"{"error": "e7", "error_description": "Too old"}"#, "Too old"),
+      (#"{"fault": {"faultstring": "Invalid key", "detail": {"errorcode": "k"}}}"#, "Invalid key"),
+      (#"{"odata.error": {"code": "-1", "message": {"lang": "en", "value": "Bad"}}}"#, "Bad"),
+      (#"{"Response": "False", "Error": "Too many results."}"#, "Too many results."),
+      (#"{"errors": {"base": ["Bad filter"]}}"#, "Bad filter"),
+      (#"{"error": "e7", "message": "Too old"}"#, "Too old"),
+      (#""Not yours""#, "Not yours"),
+    ])
+  func errorWords(_ page: String, _ words: String) {
+    let error = #expect(throws: PageError.self) { try items(page, "/items") }
+    #expect(
+      error?.message == "The page has no items at \"/items\". It says: \"\(words)\""
+        + (words.hasSuffix(".") ? "" : "."),
+      "\(error as Any)")
+    #expect(error?.remedies.isEmpty == true)
+  }
+
+  @Test("A message alone may mean that there is nothing, and pleasantries mean no error")
+  func messages() {
+    let alone = #expect(throws: PageError.self) {
+      try items(#"{"status": 1, "message": "No results"}"#, "/items")
+    }
+    #expect(alone?.message.hasSuffix(#" It says: "No results"."#) == true, "\(alone as Any)")
+    #expect(alone?.remedies.map(\.values) == [["optional:/items"]])
+    for page in [
+      #"{"message": "OK", "data": {"list": [1]}}"#, #"{"error": null, "errors": [], "list": [1]}"#,
+      #"{"error": {"code": "ok", "message": ""}, "list": [1]}"#,
+      #"{"errorCode": "0", "list": [1]}"#,
+      #"{"problems": [{"title": "Two sums"}, {"title": "Trees"}]}"#,
+    ] {
+      let error = #expect(throws: PageError.self) { try items(page, "/items") }
+      #expect(error?.message.contains("It says") == false, "\(error as Any)")
+      #expect(error?.message.contains("Found arrays at ") == true, "\(error as Any)")
+    }
+    let inPlace = #expect(throws: PageError.self) {
+      try items(#"{"error": "gone"}"#, Pagination.Items.root)
+    }
+    #expect(inPlace?.message.hasSuffix(#"but an object is there. It says: "gone"."#) == true)
+    let null = #expect(throws: PageError.self) {
+      try items(#"{"items": null, "error": "gone"}"#, "/items")
+    }
+    #expect(null?.message.hasSuffix(#"items at "/items". It says: "gone"."#) == true)
+    let optional = #expect(throws: PageError.self) {
+      try items(#"{"error": "gone", "items": "x"}"#, .optional("/items"))
+    }
+    #expect(optional?.message.contains(#"It says: "gone"."#) == true)
+  }
+
   @Test("A value on each line is JSON Lines, whatever the server calls them")
   func lines() {
     for page in ["{\"id\": 1}\n{\"id\": 2}\n", "[1]\r\n\r\n[2]"] {

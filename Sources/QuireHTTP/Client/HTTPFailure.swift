@@ -109,7 +109,8 @@ extension RetryMachine.Failure {
       case 410 where !isFirst: .cursorExpired
       default: isThrottling ? .throttled : .status
       }
-    let snippet = response.body.isEmpty ? "" : " It says: \(redactor.snippet(response.body))"
+    let said = response.body.isEmpty ? response.headerFields.challenge : response.body
+    let snippet = said.isEmpty ? "" : " It says: \(redactor.snippet(said))"
     var error = PageError(code, "The server answered \(status.words).\(snippet)")
     if status.code == 401, let keeper = listing.client.shared.configuration.keeper, keeper.serves {
       error.message +=
@@ -129,6 +130,21 @@ extension RetryMachine.Failure {
     self.init(
       error, cure: isRetryable ? .retries : .none, isThrottling: isThrottling, retryAfter: wait,
       wasRefused: isThrottling, isOutage: RetryPolicy.outageStatuses.contains(status.code))
+  }
+}
+
+extension HTTPFields {
+  /// What a refusal without a body says in its challenge (RFC 6750, §3): why a token is refused.
+  fileprivate var challenge: [UInt8] {
+    guard let challenge = self[.wwwAuthenticate] else { return [] }
+    for name in ["error_description=", "error="] {
+      guard let place = challenge.firstRange(of: name) else { continue }
+      let value = challenge[place.upperBound...]
+      let isQuoted = value.hasPrefix("\"")
+      let text = value.dropFirst(isQuoted ? 1 : 0).prefix { isQuoted ? $0 != "\"" : $0 != "," }
+      if !text.isEmpty { return Array(text.utf8) }
+    }
+    return []
   }
 }
 

@@ -340,11 +340,15 @@ struct AnswerReader: EnginePart {
       try !isBlank(answer.document), try !hasNamedMember(answer)
     else { return }
     let paths = items.paths.map(\.place).joined(separator: " or ")
+    let sentence =
+      "The page has neither items at \(paths) nor anything else that the description names, so that it "
+      + "may be an error and no page."
+    let words = (answer.document as? any OutlinedDocument)?.outline.failureWords
     throw PageError(
       .shape,
-      "The page has neither items at \(paths) nor anything else that the description names, so that it "
-        + "may be an error and no page. Where an empty page of this API looks so, name what it has in "
-        + "policy.marks, or its total.")
+      sentence + (words.map { " \($0.sentence)" } ?? "")
+        + " Where an empty page of this API looks so, name what it has in policy.marks, or its total."
+    )
   }
 
   /// Whether there is nothing at all: `{}` is how protocol buffers write a message of defaults.

@@ -105,7 +105,7 @@ extension XMLDocument: OutlinedDocument {
 
 extension XMLIndex {
   /// What the page holds, by local names; of elements of one name side by side, the first.
-  fileprivate var outline: PageOutline {
+  var outline: PageOutline {
     let name = name(of: 0).local
     let root = described(0, PageOutline.Node("/" + name, name: name, .scalar, depth: 1))
     return PageOutline(of: (0, root)) { node, parent in

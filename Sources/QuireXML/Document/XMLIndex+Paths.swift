@@ -222,8 +222,11 @@ extension XMLIndex {
   /// right one nonetheless: a page of another kind is no empty page.
   func pageItems(of selector: Pagination.Items) throws -> [Int] {
     let items = try items(of: selector)
-    guard !items.isEmpty || hasRoot(for: selector) else { throw missing(selector) }
-    return items
+    guard items.isEmpty else { return items }
+    // An empty list of XML is nothing but its container, which an error has as well.
+    let isError = !selector.absentMeansEmpty && outline.failureWords?.isError == true
+    guard hasRoot(for: selector), !isError else { throw missing(selector) }
+    return []
   }
 
   /// What a path leads to from the document, but for what is inside items.
@@ -282,6 +285,9 @@ extension XMLIndex {
 
   private func missing(_ selector: Pagination.Items) -> PageError {
     let paths = selector.paths.map(\.place).joined(separator: " or ")
+    if let words = outline.failureWords, words.isError {
+      return PageError(.shape, "The page has no items at \(paths). \(words.sentence)")
+    }
     let found = repeatedElements()
     let words =
       found.isEmpty

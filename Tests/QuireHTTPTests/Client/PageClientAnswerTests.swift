@@ -141,7 +141,42 @@ struct PageClientAnswerTests {
       return
     }
     #expect(error.code == .shape)
-    #expect(error.message.contains("/rows"))
+    #expect(error.message.contains("/rows") && error.message.contains(#"It says: "x"."#))
+  }
+
+  @Test("A page without its items says what the server has written in their place, and no secret")
+  func errorInPlaceOfPage() async throws {
+    let server = CannedServer([
+      .json(#"{"error":{"code":7,"message":"The key k3yk3yk3y has expired"},"page":1}"#)
+    ])
+    let client = PageClient(transport: server)
+    let listing = client.cursor(
+      of: Int.self, at: url + "?api_key=k3yk3yk3y", pagination: links)
+    let error = await #expect(throws: PageError.self) {
+      for try await _ in listing {}
+    }
+    #expect(error?.code == .shape)
+    #expect(
+      error?.message == #"The page has no items at "/items". It says: "The key … has expired"."#,
+      "\(error as Any)")
+  }
+
+  @Test(
+    "A refusal without a body says why a token is refused",
+    arguments: [
+      (
+        #"Bearer error="invalid_token", error_description="It ended, at noon""#, "It ended, at noon"
+      ),
+      (#"Bearer error="insufficient_scope", scope="a b""#, "insufficient_scope"),
+      ("Bearer error=invalid_token, realm=x", "invalid_token"),
+    ])
+  func challenge(_ field: String, _ words: String) async {
+    let refused = await first(CannedServer([.status(401, ["WWW-Authenticate": field])]))
+    guard case .failure(let error) = refused else {
+      Issue.record("401 was taken for a page")
+      return
+    }
+    #expect(error.message.hasSuffix(" It says: \(words)"), "\(error)")
   }
 
   // MARK: Retries

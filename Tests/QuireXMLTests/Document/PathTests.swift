@@ -130,6 +130,31 @@ struct PathTests {
     #expect(attribute?.code == .shape)
   }
 
+  @Test(
+    "A page of XML without items that has an error is one in the server's words, and no empty page",
+    arguments: [
+      ("<Error><Code>Denied</Code><Message>Not yours</Message></Error>", "Not yours"),
+      ("<r><error>No credit</error></r>", "No credit"),
+      ("<r><err/><fault msg='Busy'/></r>", "Busy"),
+      ("<r><Status>No</Status><ErrorMessage>Old key</ErrorMessage><x/></r>", "Old key"),
+    ])
+  func errorWords(page: String, words: String) throws {
+    let error = #expect(throws: PageError.self) {
+      try document(page).index.pageItems(of: "/r/item")
+    }
+    #expect(
+      error?.message == "The page has no items at \"/r/item\". It says: \"\(words)\".",
+      "\(error as Any)")
+    #expect(error?.remedies.isEmpty == true)
+    for page in [
+      "<r/>", "<r><total>0</total></r>",
+      "<r><errorCode>0</errorCode><message>No match</message></r>",
+      "<r><item/><error>some</error></r>",
+    ] {
+      #expect(try document(page).index.pageItems(of: "/r/item").count <= 1)
+    }
+  }
+
   @Test("V40 V41: an S3 listing answers the paths of its description")
   func s3() throws {
     let document = try document(
