@@ -62,6 +62,15 @@ struct CodingFaultTests {
     #expect(try await code(of: body, coding: coding) == .corruptEncoding)
   }
 
+  @Test(
+    "The name of an encoding of characters, or of none, is no coding of the body",
+    arguments: ["UTF-8", "none", "binary", "utf-8, identity"])
+  func mistaken(_ coding: String) async throws {
+    #expect(try await outcome(of: Self.text, coding: coding).get().body == Self.text)
+    let body = Gzip.member(Self.text)
+    #expect(try await outcome(of: body, coding: coding + ", gzip").get().body == Self.text)
+  }
+
   @Test("Z3: a gzip body cut at any byte is an error though its declared length is right")
   func cut() async throws {
     let body = Gzip.member(Array(Self.text.prefix(200)))

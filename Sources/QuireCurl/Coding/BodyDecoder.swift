@@ -155,12 +155,18 @@ enum ContentCoding: Equatable {
   case gzip
   case deflate
 
+  /// Names of no coding that servers write here by mistake, most of them encodings of characters: the
+  /// body is as it is, and its format tells whether that is true.
+  private static let mistaken: Set<String> = [
+    "7bit", "8bit", "ascii", "binary", "identity", "none", "us-ascii", "utf-8", "utf8",
+  ]
+
   /// What the head declares. One coding at most: nested ones only ever come from attackers and
   /// misconfigured proxies.
   init(_ fields: HTTPFields) throws(PageError) {
     let names = fields[values: .contentEncoding].flatMap { $0.split(separator: ",") }
       .map { $0.filter { $0 != " " && $0 != "\t" }.lowercased() }
-      .filter { !$0.isEmpty && $0 != "identity" }
+      .filter { !$0.isEmpty && !Self.mistaken.contains($0) }
     switch names {
     case []: self = .identity
     case ["gzip"], ["x-gzip"]: self = .gzip

@@ -145,7 +145,9 @@ package enum HTTPDate {
     let parts = text.split { " ,-".contains($0) }.map(String.init)
     let fields: (day: String, month: String, year: String, time: String)
     switch parts.count {
-    case 6 where parts[5] == "GMT": fields = (parts[1], parts[2], parts[3], parts[4])
+    // Some servers name the same zone in another way.
+    case 6 where ["GMT", "UTC", "+0000"].contains(parts[5]):
+      fields = (parts[1], parts[2], parts[3], parts[4])
     case 5: fields = (parts[2], parts[1], parts[4], parts[3])
     default: return nil
     }

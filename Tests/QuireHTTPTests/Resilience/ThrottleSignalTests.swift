@@ -111,9 +111,10 @@ struct ThrottleSignalTests {
   }
 
   @Test(
-    "The three date forms of HTTP are one date",
+    "The three date forms of HTTP are one date, however the zone is called",
     arguments: [
       "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
+      "Sun, 06 Nov 1994 08:49:37 UTC", "Sun, 06 Nov 1994 08:49:37 +0000",
     ])
   func dates(text: String) {
     #expect(HTTPDate.secondsSince1970(text) == 784_111_777)
