@@ -85,6 +85,16 @@ func raw(_ text: String) -> RawItem {
     #expect(folder.text("a.tsv") == tsv.map { $0 + "\n" }.joined())
   }
 
+  @Test("Names that write the same accent in two ways are two columns, also where a run goes on")
+  func exactNames() async throws {
+    let folder = try Folder()
+    let (short, long) = ("\u{E9}", "e\u{301}")
+    let first = "{\"\(short)\":1,\"\(long)\":2}"
+    _ = try await export([[first], ["{\"\(long)\":3}"]], to: FileSink(folder("a.csv")), each: true)
+    #expect(
+      Array(folder.text("a.csv").utf8) == Array("\(short),\(long)\r\n1,2\r\n,3\r\n".utf8))
+  }
+
   @Test("16-Files: compressed files have the same text, a member for each commit")
   func compresses() async throws {
     let folder = try Folder()

@@ -13,7 +13,7 @@ struct TableRows {
   private let chosen: [PagePath]?
   /// The names of the columns.
   private(set) var columns: [String]
-  private var places: [String: Int]
+  private var places: [ExactName: Int]
   /// Whether the first line is written: columns that are found later leave rows behind that have fewer
   /// cells.
   var hasHead: Bool
@@ -31,7 +31,8 @@ struct TableRows {
     self.guardsFormulas = guardsFormulas
     self.chosen = chosen?.map(\.path)
     columns = chosen?.map(\.name) ?? found ?? []
-    places = Dictionary(columns.enumerated().map { ($1, $0) }) { first, _ in first }
+    places = Dictionary(columns.enumerated().map { (ExactName(text: $1), $0) }) { first, _ in first
+    }
     hasHead = found != nil
     self.isRagged = isRagged
   }
@@ -101,8 +102,9 @@ struct TableRows {
   }
 
   private mutating func place(of name: String) -> Int {
-    if let place = places[name] { return place }
-    places[name] = columns.count
+    let exact = ExactName(text: name)
+    if let place = places[exact] { return place }
+    places[exact] = columns.count
     columns.append(name)
     isRagged = isRagged || hasHead
     return columns.count - 1
@@ -142,6 +144,19 @@ struct TableRows {
       output.append(byte)
     }
     output.append(0x22)
+  }
+}
+
+/// A name as its server wrote it: two that Swift takes for the same text, because they only write an
+/// accent in other ways, are two columns.
+private struct ExactName: Hashable {
+  let text: String
+
+  static func == (left: Self, right: Self) -> Bool { left.text.utf8.elementsEqual(right.text.utf8) }
+
+  func hash(into hasher: inout Hasher) {
+    var text = text
+    text.withUTF8 { hasher.combine(bytes: UnsafeRawBufferPointer($0)) }
   }
 }
 
