@@ -17,15 +17,16 @@ public import QuirePagination
 /// }
 /// ```
 /// A part of which the server gives no more (`PageError.Code.resultWindowExceeded`), or that has more than
-/// `cap` by its own total, is halved, and its halves again, down to one key or second. What came of it before
+/// `cap` by its own total, or gives as many without one, is halved, and its halves again, down to one key or second. What came of it before
 /// does not come again.
 public struct Split: Hashable, Sendable {
   /// The values that bound parts: of keys themselves, of times seconds since 1970.
   package var range: Range<Int64>
   package let step: Int64
   package let isTime: Bool
-  /// The most results that the server gives of one request, where it says how many there are: a part with more
-  /// is halved before its first page is taken. Default: nil, the server's refusal is waited for.
+  /// The most results that the server gives of one request: a part with more by the server's own total is halved
+  /// before its first page is taken, and one that gives as many while no total says that these are all, at its end.
+  /// Default: nil, the server's refusal is waited for.
   public var cap: Int?
   /// Where a page says how many items the part has, for descriptions that do not say it; used with `cap`.
   public var total: PagePath?

@@ -70,6 +70,11 @@ final class SplitSource: PageSource {
       }
       traffic = traffic + (answer?.traffic ?? WalkReport.Traffic(requests: 0))
       guard let found = answer, !found.head.isAbsent else {
+        if answer != nil, let failure = place.reachedCap(of: split) {
+          await open.close()
+          try place.halve(else: failure)
+          continue
+        }
         // A limit of the caller's leaves out what was declared.
         missing = answer == nil ? 0 : place.tally.missing ?? 0
         await open.close()
@@ -108,7 +113,9 @@ final class SplitSource: PageSource {
     place.tally.add(found, declaring: try found.declared(by: split) ?? (isTold ? nil : found.total))
     page.warnings = found.warnings
     page.nextFailure = found.nextFailure
-    if let failure = found.nextFailure, failure.code == .resultWindowExceeded {
+    let isLast = found.nextFailure == nil && found.next == nil
+    let refusal = isLast ? place.reachedCap(of: split) : found.nextFailure
+    if let failure = refusal, failure.code == .resultWindowExceeded {
       // What follows is read in halves; where there are none, the page comes in front of the error.
       do throws(PageError) {
         try place.halve(else: failure)
@@ -169,6 +176,19 @@ extension SplitSource.Place {
       rest = end..<rest.upperBound
     }
     seen.begin(at: parts.first?.lowerBound ?? rest.upperBound)
+  }
+
+  /// Why the first part may not be whole although it is at its end: it gave as many items as the server gives at
+  /// most, and no total says that these are all. A total that is the cap itself may be cut off there, too.
+  func reachedCap(of split: Split) -> PageError? {
+    guard let cap = split.cap, let received = tally.received, received >= cap,
+      let part = parts.first,
+      tally.declared == nil || tally.declared == cap && part.count > 1
+    else { return nil }
+    return PageError(
+      .resultWindowExceeded,
+      "A part gave \(received.counted("item")), as many as the server gives at most by cap, and nothing says "
+        + "that these are all. Say by total where the server tells how many there are.")
   }
 
   /// Puts two halves in the place of the first part; throws `error` where it has no halves, or where it is
@@ -342,7 +362,8 @@ extension Page {
     guard let cap = split.cap else { return false }
     if let declared = try declared(by: split) { return declared.value > cap }
     switch total?.kind {
-    case .items, .lowerBound, .estimate: return total.map { $0.value > cap } ?? false
+    case .items, .estimate: return total.map { $0.value > cap } ?? false
+    case .lowerBound: return total.map { $0.value >= cap } ?? false
     case .remaining: return total.map { $0.value.plus(items.count) > cap } ?? false
     case .pages, nil: return false
     }

@@ -67,6 +67,45 @@ struct SplitTests {
     if cap == 1000 { #expect(server.requests.count == 14 + 14 + 7) }
   }
 
+  @Test(
+    "A part that ends with as many items as the server gives is halved where no total says that these are all",
+    arguments: [nil, 6, 1000])
+  func silentCap(total: Int?) async throws {
+    // A server that leaves the rest out without a word, or tells of no more than it gives.
+    let makeCursor: @Sendable (Partition, Int) -> Cursor<RawItem> = { part, cap in
+      let (lower, upper) = (Int(part.lower) ?? 0, Int(part.upper) ?? 0)
+      let found = Array((lower..<upper).prefix(cap))
+      return Cursor<RawItem> { position in
+        let start = position?.value?.integer ?? 0
+        let items = try found.dropFirst(start).prefix(4).map {
+          try RawItem(Array("{\"key\":\($0)}".utf8))
+        }
+        var page = Page<RawItem>(items)
+        page.total = total.map { Total(min($0, upper - lower)) }
+        if start + 4 < found.count { page.next = Position(.number("\(start + 4)")) }
+        return page
+      }
+    }
+    for key in [nil, "/key"] as [PagePath?] {
+      var split = Split.keys(0..<100, every: 40)
+      (split.cap, split.key) = (6, key)
+      let all = Cursor.partitioned(by: split) { makeCursor($0, 6) }
+      #expect(try await Self.keys(all.collect()) == Array(0..<100))
+      split.cap = 1
+      let ones = Cursor.partitioned(by: split) { makeCursor($0, 1) }
+      if total == nil {
+        // One key with as many items as there may be: more of it cannot be asked for.
+        await #expect {
+          _ = try await ones.collect()
+        } throws: {
+          ($0 as? PageError)?.code == .resultWindowExceeded && "\($0)".contains("by total")
+        }
+      } else {
+        #expect(try await Self.keys(ones.collect()) == Array(0..<100))
+      }
+    }
+  }
+
   @Test("16-Parts: one position covers all parts: a walk goes on at every item, halves included")
   func resumes() async throws {
     for refusesAhead in [false, true] {

@@ -179,7 +179,7 @@ extension SyncMember {
     SyncMember("closed", .flag, "Whether the server counts the upper value in. Default: false."),
     SyncMember(
       "cap", .wholeNumber(from: 1),
-      "The most results that the server gives, where it says how many."),
+      "The most results that the server gives. A part that reaches it is halved."),
     SyncMember(
       "total", .text,
       "Where a page says how many, if the description does not, such as /total_count."),
