@@ -1,6 +1,7 @@
 import QuireCore
 import QuireLists
 import QuireTesting
+import Synchronization
 import TestSupport
 import Testing
 
@@ -35,6 +36,45 @@ import Testing
     #expect(walk.report.warnings.map(\.code) == [.narrowedWindow])
     #expect(walk.report.warnings.first?.remedy == Remedy(.connectionsPerHost, ["8"]))
     #expect(walk.report.warnings.first?.message.contains("6 pages") == true)
+  }
+
+  private final class Requests: Sendable {
+    let count = Atomic(0)
+  }
+
+  /// Offsets of pages of ten, of which the server makes smaller ones up to an item.
+  private struct Lowered: PageSource {
+    let until: Int
+    let requests: Requests
+
+    func page(at position: Position?) async throws -> Page<Int>? {
+      requests.count.add(1, ordering: .relaxed)
+      let start = min(position?.value?.integer ?? 0, 400)
+      let end = min(start + (start < until ? 7 : 10), 400)
+      var page = Page(Array(start..<end))
+      page.next = end < 400 ? Position(integerLiteral: end) : nil
+      return page
+    }
+
+    func positions(after position: Position?, total: Total?, count: Int) -> [Position] {
+      let start = position?.value?.integer ?? 0
+      return (1...max(1, count)).map { Position(integerLiteral: start + 10 * $0) }
+    }
+  }
+
+  @Test(
+    "Where pages lead elsewhere than expected, few are read in vain, and the report says why")
+  func lowered() async throws {
+    let lowered = Requests()
+    let walk = Cursor(Lowered(until: 400, requests: lowered)).parallel(16).walk()
+    #expect(try await walk.drained().flatMap(\.self) == Array(0..<400))
+    // 58 pages are needed.
+    let count = lowered.count.load(ordering: .relaxed)
+    #expect(count >= 58 && count < 58 + 15 + 10, "\(count)")
+    #expect(walk.report.warnings.map(\.code) == [.narrowedWindow])
+    #expect(walk.report.warnings.first?.remedy?.values == ["7"])
+    let other = Cursor(Lowered(until: 14, requests: Requests())).parallel(16).walk()
+    #expect(try await other.drained().flatMap(\.self) == Array(0..<400))
   }
 
   @Test("12-A5, P-9: a window that has room, and one that nothing is known of, are not")

@@ -3,7 +3,8 @@ import Synchronization
 /// Reads pages whose positions are known in advance several at a time, and hands them out in order.
 ///
 /// Pages are read ahead on a guess: when a page leads elsewhere, or nowhere, whatever was read
-/// beyond it is dropped, errors included.
+/// beyond it is dropped, errors included. Where guesses are wrong, such as behind pages that the server
+/// makes smaller, one page is tried ahead, and that after more and more pages.
 final class ParallelReader<Item: Sendable>: DerivedReader {
   private struct Read: Sendable {
     var position: Position
@@ -20,6 +21,31 @@ final class ParallelReader<Item: Sendable>: DerivedReader {
     var total: Total?
     /// Whether a page was read that was asked for.
     var hasDelivered = false
+    /// How many guesses in a row were wrong, and how many pages are read without another one.
+    var misses = 0
+    private var rest = 0
+    private var isToldOf = false
+
+    init(limit: Int) { window = ParallelWindow(limit: limit) }
+
+    /// A page led where none was read ahead, though some were. Returns whether that is to be told: once, when it is
+    /// no accident any more.
+    mutating func missed() -> Bool {
+      misses += 1
+      rest = 1 << min(misses, 10)
+      guard misses > 1, !isToldOf else { return false }
+      isToldOf = true
+      return true
+    }
+
+    /// How many pages more are read ahead at most.
+    mutating func guesses(_ room: Int) -> Int {
+      guard rest == 0 else {
+        rest -= 1
+        return 0
+      }
+      return misses > 0 ? min(room, 1) : room
+    }
   }
 
   let base: any PageReader<Item>
@@ -33,7 +59,7 @@ final class ParallelReader<Item: Sendable>: DerivedReader {
     pages = context.limits.pages
     clock = context.clock
     stopwatch = Stopwatch(context.clock)
-    state = Mutex(State(window: ParallelWindow(limit: limit)))
+    state = Mutex(State(limit: limit))
   }
 
   deinit { dropAll() }
@@ -78,6 +104,7 @@ final class ParallelReader<Item: Sendable>: DerivedReader {
       if let pages { room = min(room, pages - state.window.launches) }
       // Guesses could take what a limit allows for the first page: no walk that is resumed would get further.
       let isCautious = !state.hasDelivered && WalkReading.isLimited
+      if room > 0 { room = state.guesses(room) }
       if room > 0, base.allowsLookAhead, !base.deliversParts, !isCautious {
         let known = base.positions(after: last, total: state.total, pages: 1...room)
         for next in known.prefix(room) {
@@ -132,7 +159,14 @@ final class ParallelReader<Item: Sendable>: DerivedReader {
         state.window.succeeded(read.read.number, after: answer.time)
       }
       page?.head.adjustments += state.window.takeAdjustments()
-      if page?.next == nil || page?.next != state.ahead.first?.position { Self.drop(&state) }
+      guard page?.next == nil || page?.next != state.ahead.first?.position else {
+        state.misses = 0
+        return
+      }
+      if let found = page, found.next != nil, !state.ahead.isEmpty, state.missed() {
+        page?.warnings.append(Self.misguided(by: found, state.window.limit))
+      }
+      Self.drop(&state)
     }
     return page
   }
@@ -144,6 +178,16 @@ final class ParallelReader<Item: Sendable>: DerivedReader {
       parallel(\(limit)) reads \(most.counted("page")) at once: the transport sends no more requests \
       to one host at the same time. Raise its limit, or ask for a smaller window.
       """, remedy: Remedy(.connectionsPerHost, [String(limit)]))
+  }
+
+  private static func misguided(by page: Page<Item>, _ limit: Int) -> WalkReport.Warning {
+    WalkReport.Warning(
+      .narrowedWindow,
+      "parallel(\(limit)) reads pages one by one, because they lead elsewhere than can be reckoned: the last had "
+        + "\(page.items.count.counted("item")).",
+      remedy: Remedy(
+        .pageSize, ["\(page.items.count)"],
+        condition: "if the server gives no more than that at a time"))
   }
 
   private func failed(_ error: any Error, _ read: Read) {
