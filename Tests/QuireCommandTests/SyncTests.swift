@@ -83,6 +83,29 @@ import Testing
     #expect(try forge.rows("SELECT count(*) FROM comments") == ["160"])
   }
 
+  @Test("Where a key has changed, the refusal says by which options the listing begins anew")
+  func changedKey() async throws {
+    let forge = try Forge()
+    let file = try forge.file()
+    let only = ["--only", "organisations"]
+    #expect(try await Command.quire(["sync", file] + only).status == 0)
+    let text = try String(contentsOfFile: file, encoding: .utf8)
+      .replacing("key: login", with: "key: name")
+    try text.replacing("key: name", with: "key: [login, id]")
+      .write(toFile: file, atomically: true, encoding: .utf8)
+    let refused = try await Command.quire(["sync", file] + only)
+    let advice = "--restart --only organisations begins anew."
+    #expect(refused.status == 1 && refused.errors.contains(advice), "\(refused.errors)")
+    let status = try await Command.quire(["sync", file, "--status"])
+    #expect(status.output.contains(advice), "\(status.output)")
+    try text.replacing("key: name", with: "mode: replace")
+      .write(toFile: file, atomically: true, encoding: .utf8)
+    #expect(try await Command.quire(["sync", file] + only).status == 1)
+    let anew = try await Command.quire(["sync", file, "--restart"] + only)
+    #expect(anew.status == 0, "\(anew.errors)")
+    #expect(try forge.rows("SELECT count(*) FROM organisations") == ["2"])
+  }
+
   @Test("16-Sync: parents are not begun anew under a run that is in the middle of them")
   func keepsParentsOfRuns() async throws {
     let isFailing = Mutex(true)

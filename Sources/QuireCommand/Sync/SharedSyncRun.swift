@@ -117,9 +117,10 @@ struct SharedSyncRun: Sendable {
       return .done("0")
     } catch let error where !(error is CancellationError) {
       if SinkError.Code.leaseLost ~= error { throw error }
+      let words = SyncRun.refusal(by: error, of: listing)
       try await state.end(
-        record, listing, round, as: SyncRun.Outcome(kind: .failed, words: "\(error)"), children: [])
-      return .failed("\(error)")
+        record, listing, round, as: SyncRun.Outcome(kind: .failed, words: words), children: [])
+      return .failed(words)
     }
   }
 
@@ -141,7 +142,7 @@ struct SharedSyncRun: Sendable {
     }
     let report = await export.outcome()
     if case .failed(let error) = report.end, SinkError.Code.leaseLost ~= error { throw error }
-    let outcome = SyncRun.outcome(report, skipped: 0)
+    let outcome = SyncRun.outcome(report, of: listing, skipped: 0)
     switch outcome.kind {
     case .complete: return .done("\(report.checkpoint?.items ?? 0)")
     case .interrupted: throw CancellationError()
@@ -171,7 +172,8 @@ struct SharedSyncRun: Sendable {
       } catch let error where !(error is CancellationError) {
         if SinkError.Code.leaseLost ~= error { throw error }
         // The listing has failed; a later round goes on with it.
-        outcome = SyncRun.Outcome(kind: .failed, words: "\(error)")
+        outcome = SyncRun.Outcome(
+          kind: .failed, words: SyncRun.refusal(by: error, of: listing))
       }
     }
     let children = file.listings.filter { $0.parent == listing.name }.map(\.name)

@@ -116,7 +116,8 @@ struct SyncRun: Sendable {
       tell(SyncNote(listing.name, report, parents.map { (done: source.parentsDone, count: $0) }))
     }
     let report = await export.outcome()
-    var outcome = Self.outcome(report, skipped: source.skipped, failed: source.failed)
+    var outcome = Self.outcome(
+      report, of: listing, skipped: source.skipped, failed: source.failed)
     if listing.changes, report.recoveries.contains(.restarted) {
       outcome.words +=
         "; what was deleted while the token expired stays, and --restart --only \(listing.name) takes it away"
@@ -142,9 +143,10 @@ struct SyncRun: Sendable {
 
   /// How a listing, or a unit of one, ended.
   static func outcome(
-    _ report: ExportReport, skipped: Int, failed: SyncSource.Failures = .init()
+    _ report: ExportReport, of listing: SyncListing, skipped: Int,
+    failed: SyncSource.Failures = .init()
   ) -> Outcome {
-    var outcome = outcome(of: report, skipped, failed.count)
+    var outcome = outcome(of: report, listing, skipped, failed.count)
     if let error = failed.first {
       let words = Self.words.line(error)
       let isMissing = [404, 410].contains(error.response?.status.code ?? 0)
@@ -156,7 +158,7 @@ struct SyncRun: Sendable {
   }
 
   private static func outcome(
-    of report: ExportReport, _ skipped: Int, _ failed: Int
+    of report: ExportReport, _ listing: SyncListing, _ skipped: Int, _ failed: Int
   ) -> Outcome {
     var words = (report.checkpoint?.items ?? 0).counted("item")
     if skipped > 0 { words += ", \(skipped.counted("parent")) without a listing" }
@@ -176,8 +178,16 @@ struct SyncRun: Sendable {
     case .failed(is CancellationError): return Outcome(kind: .interrupted, words: words)
     case .failed(let error as PageError):
       return Outcome(kind: .failed, words: Self.words.line(error))
-    case .failed(let error): return Outcome(kind: .failed, words: "\(error)")
+    case .failed(let error): return Outcome(kind: .failed, words: refusal(by: error, of: listing))
     }
+  }
+
+  /// A failure of a listing's destination, with the options by which it begins anew where that helps.
+  static func refusal(by error: any Error, of listing: SyncListing) -> String {
+    guard let error = error as? SinkError,
+      [.notOurs, .otherRequest, .damaged].contains(error.code)
+    else { return "\(error)" }
+    return "\(error) --restart --only \(listing.name) begins anew."
   }
 
   /// A run that came to the end of its listing is complete, unless items are missing that were declared: as
