@@ -125,6 +125,8 @@ struct DetectionText {
   private func unknown(_ detection: Detection) -> String {
     var lines = ["Cannot tell how this listing is paged. The answer:"]
     lines += detection.observations.map { "  " + $0 }
+    lines += detection.remedies.compactMap(RemedyWords(for: DetectCommand.self).text)
+      .map { "  " + $0 }
     let guesses = detection.candidates
     if !guesses.isEmpty {
       lines.append("Guesses, for which nothing speaks:")
@@ -133,8 +135,22 @@ struct DetectionText {
         lines.append("Try --checks \(guesses.count { $0.leadsOn }), which asks for them all.")
       }
     }
+    if detection.mayBeWhole, let command = commandForOnePage(guesses) {
+      lines.append("If this page has all the items, export it by \(command)")
+    }
     lines.append("The guide \"Which pagination?\" has a table of what answers look like.")
     return lines.map(\.escapedForDisplay).joined(separator: "\n")
+  }
+
+  /// The command for a listing of one page, if the server heeded nothing that was sent for a second one.
+  private func commandForOnePage(_ guesses: [DetectedPagination]) -> String? {
+    guard let guess = guesses.first(where: { $0.check?.result == .refuted }),
+      guesses.allSatisfy({ $0.check.map { $0.result == .refuted } ?? true }),
+      let items = guess.pagination.items.paths.first
+    else { return nil }
+    let place = items.text.isEmpty ? [] : ["--items", items.text]
+    return CommandLineText.quoted(
+      ["quire", "export", shownURL, "--next", "linkHeader"] + place + requestWords)
   }
 
   /// What came of a guess.

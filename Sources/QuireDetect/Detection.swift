@@ -15,6 +15,10 @@ public struct Detection: Sendable {
   public internal(set) var candidates: [DetectedPagination]
   /// Facts about the answer, in words: what there is to say if nothing fits.
   public internal(set) var observations: [String]
+  /// Whether nothing in the answer says that more follows.
+  package internal(set) var mayBeWhole = false
+  /// The settings that may help if the page could not be read.
+  public internal(set) var remedies: [Remedy] = []
 
   /// The description to use; nil if all candidates are guesses.
   public var best: DetectedPagination? {

@@ -12,6 +12,8 @@ struct DetectionVerifier<Item: Sendable> {
   let declared: Int?
   /// Whether the first answer says that its page is number 1.
   let isPageOne: Bool
+  /// Whether the first page has as many items as were asked for.
+  let fillsItsSize: Bool
   /// The secrets that the caller declared.
   var secrets: [String] = []
 
@@ -28,6 +30,12 @@ struct DetectionVerifier<Item: Sendable> {
           detection.candidates.remove(at: index)
           detection.candidates.insert(longer, at: 0)
           return
+        }
+        if fillsItsSize, candidate.beyondTotal != nil {
+          detection.candidates[index].confidence = min(candidate.confidence, .possible)
+          detection.candidates[index].doubts.append(
+            "what looks like a total is as many as were asked for, and may count this page alone")
+          continue
         }
         // If this is surely the last page, the other candidates need no check.
         if candidate.confidence == .likely { break }
@@ -49,7 +57,10 @@ struct DetectionVerifier<Item: Sendable> {
       case .undecided: checked.confidence = min(candidate.confidence, .possible)
       }
       detection.candidates[index] = checked
-      if check.result.result == .undecided, candidate.confidence == .likely { break }
+      // Where a listing ends too soon, another description may read the rest.
+      if check.result.result == .undecided, candidate.confidence == .likely, !check.fallsShort {
+        break
+      }
     }
     let ranked = detection.candidates.enumerated().sorted {
       ($1.element.confidence, $0.offset) < ($0.element.confidence, $1.offset)
@@ -82,6 +93,8 @@ struct DetectionVerifier<Item: Sendable> {
     /// The description that counts as the server does, if this one was refuted for counting
     /// differently.
     var instead: Pagination?
+    /// Whether the listing ended before it had as many items as it declares.
+    var fallsShort = false
   }
 
   /// Checks one description; nil if no more may be checked. Equal requests of several descriptions
@@ -109,7 +122,7 @@ struct DetectionVerifier<Item: Sendable> {
       if check == nil {
         let result = try await follow(
           from: position, closing: next.closing, &followed, pagination, &pages)
-        check = Check(result: result)
+        check = Check(result: result, fallsShort: followed.fallsShort)
       }
       check?.result.request = request
       return check
@@ -269,6 +282,10 @@ struct FollowedPages {
   private(set) var counts: [Int]
   /// The positions of the pages after the first.
   private var positions: [Position] = []
+  /// The number of items by the description's own total, which a walk compares with what came.
+  private var announced: Int?
+  /// Whether the listing ended before it had as many items as it declares.
+  private(set) var fallsShort = false
 
   init(_ first: PageAnswer, by engine: PaginationEngine, declared: Int?) throws {
     self.engine = engine
@@ -276,6 +293,11 @@ struct FollowedPages {
     let items = try Self.items(of: first, engine)
     identity = ItemIdentity(items)
     counts = [items.count]
+    note(engine.continuation(after: first, itemCount: items.count).total)
+  }
+
+  private mutating func note(_ total: Total?) {
+    if let total, total.kind == .items { announced = total.value }
   }
 
   private static func items(
@@ -334,6 +356,7 @@ struct FollowedPages {
     if let failure = next.nextFailure {
       return .undecided("The \(ordinal) page does not say how to go on. \(failure.message)")
     }
+    note(next.total)
     identity.add(items)
     counts.append(items.count)
     positions.append(answer.position)
@@ -347,17 +370,21 @@ struct FollowedPages {
 
   /// Judges an answer without items. After a page of a counted listing it is the end; after a token
   /// it may mean that the token was sent to the wrong place.
-  private func over(_ words: String) -> Step {
+  private mutating func over(_ words: String) -> Step {
     let counts = engine.routes.contains { $0.next.isCounter || $0.next.isOfItem }
     guard counts, self.counts.count > 1 else { return .undecided(words) }
     return end()
   }
 
-  private func end() -> Step {
+  private mutating func end() -> Step {
     let seen = counts.reduce(0, +)
-    // A link cannot be misread; a number or a token can be taken for something else.
+    // A link cannot be misread; a number or a token can be taken for something else. Nor is a walk whole
+    // that ends before its own total.
     let followsLinks = engine.routes.allSatisfy { $0.send == .url || $0.send == .request }
-    guard let declared, !followsLinks, !engine.startsMidway, seen < declared else { return .last }
+    guard let declared = followsLinks ? announced : declared, !engine.startsMidway,
+      seen < declared
+    else { return .last }
+    fallsShort = true
     return .undecided("\(seen) of \(declared) items came before the end: some may be missing.")
   }
 

@@ -99,10 +99,24 @@ struct DetectorSign: Hashable {
   /// `next_collection_link`.
   private static func isContinuation(_ name: String) -> Bool {
     let starts = ["continue", "continuation", "nextcursor", "nextpage", "nexttoken", "resumefrom"]
-    let ends = ["cursor", "href", "link", "token", "uri", "url"]
-    return starts.contains(where: name.hasPrefix) || name.hasSuffix("continuation")
-      || name.hasSuffix("resumptiontoken")
+    let ends = [
+      "batch", "bookmark", "cursor", "href", "id", "key", "link", "marker", "offset", "start",
+      "token", "uri", "url",
+    ]
+    let wholes = ["continuation", "nextcursor", "nextmarker", "nexttoken", "resumptiontoken"]
+    return name == "lastkey" || name == "lastevaluatedkey"
+      || starts.contains(where: name.hasPrefix) || wholes.contains(where: name.hasSuffix)
       || name.hasPrefix("next") && ends.contains(where: name.hasSuffix)
+  }
+
+  /// Whether the sign says that another page follows.
+  func saysMore(_ vocabulary: PaginationVocabulary) -> Bool {
+    switch kind {
+    case .link, .field, .token: value != nil
+    case .flag: value?.boolean == (vocabulary.flags[name] ?? true)
+    case .pages: value?.count ?? 0 > 1
+    case .total: false
+    }
   }
 
   /// The penalty for a description that does not explain the sign.

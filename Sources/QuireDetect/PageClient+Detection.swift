@@ -40,7 +40,8 @@ extension PageClient {
     var detection = detector.detection()
     let verifier = DetectionVerifier(
       client: client, first: answer, decoder: lenient, declared: detector.declaredItems,
-      isPageOne: detector.saysPageOne, secrets: request.secrets)
+      isPageOne: detector.saysPageOne, fillsItsSize: detector.fillsItsSize,
+      secrets: request.secrets)
     try await verifier.verify(&detection, checks: checks)
     return detection.redacted(by: listing.redactor())
   }

@@ -63,6 +63,8 @@ extension PaginationDetector {
     let spelled = Self.spelling(at: sign.place)
     // A server that writes `page_token` in a page most likely reads `page_token` in a request.
     let plain = Self.withoutNext(spelled)
+    // `next_page_offset` mostly goes to `offset`.
+    let last = plain.lowercased().hasPrefix("page") ? Self.without("page", plain) : plain
     let isKnown = !(vocabulary.spelled[spelled]?.ranked ?? []).isEmpty
     let known = Self.unique(
       (vocabulary.spelled[spelled]?.ranked ?? []) + (vocabulary.next[name]?.ranked ?? []))
@@ -77,17 +79,48 @@ extension PaginationDetector {
         if case .jsonBody(let path) = $0 { body.value(at: path) != nil } else { false }
       }
       placements =
-        filled + (isKnown ? own + guessed + alike : own + alike + guessed) + [.jsonBody("/cursor")]
+        filled + (isKnown ? own + guessed + alike : own + alike + guessed)
+        + [Self.jsonBody(last)].compactMap(\.self) + [.jsonBody("/cursor")]
     case .form:
       let guessed = known.compactMap(\.parameter).map { Pagination.Placement.form($0) }
       placements =
         (isKnown ? guessed + [.form(plain)] : [.form(plain)] + guessed) + [.form("cursor")]
     case .none, .xml, .bytes:
       placements =
-        counters(at: sign.value) + (isKnown ? [] : [.query(plain)])
-        + queryPlacements(known, spelled: spelled) + [.query(plain), .query(spelled)]
+        counters(at: sign.value) + inFamily(plain) + (isKnown ? [] : [.query(plain)])
+        + queryPlacements(known, spelled: spelled) + inWriting(of: spelled)
+        + [.query(plain), .query(last), .query(spelled)]
+        // A "next page" that is no number and no link is mostly taken as a cursor.
+        + (name.hasSuffix("page") && sign.value?.integer == nil ? [.query("cursor")] : [])
     }
     return Self.unique(there + placements)
+  }
+
+  /// The parameters of JSON:API's family `page`, where the server or the request is of that kind:
+  /// `page[after]`, `page[cursor]`.
+  private func inFamily(_ plain: String) -> [Pagination.Placement] {
+    guard isJSONAPI || parameters.contains(where: { $0.spelled.hasPrefix("page[") }) else {
+      return []
+    }
+    return Self.unique(["page[\(plain)]", "page[cursor]", "page[after]"].map { .query($0) })
+  }
+
+  /// The name of a token in the writing of the request's own parameters: `group_next_token` for
+  /// `groupNextToken` beside `group_limit`.
+  private func inWriting(of spelled: String) -> [Pagination.Placement] {
+    let words = spelled.words
+    guard words.count > 1 else { return [] }
+    for parameter in parameters where parameter.spelled.words.count > 1 {
+      let own = parameter.spelled
+      let written =
+        own.contains("_")
+        ? words.joined(separator: "_")
+        : own.contains("-")
+          ? words.joined(separator: "-")
+          : words[0] + words.dropFirst().map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
+      return written == spelled ? [] : [.query(written)]
+    }
+    return []
   }
 
   private static func jsonBody(_ name: String) -> Pagination.Placement? {
@@ -136,8 +169,12 @@ extension PaginationDetector {
 
   /// A spelled name without its "next": `page_token` for `next_page_token`.
   private static func withoutNext(_ spelled: String) -> String {
-    guard spelled.lowercased().hasPrefix("next") else { return spelled }
-    let rest = spelled.dropFirst(4)
+    spelled.lowercased().hasPrefix("next") ? without("next", spelled) : spelled
+  }
+
+  /// A spelled name without the word that it begins with.
+  private static func without(_ beginning: String, _ spelled: String) -> String {
+    let rest = spelled.dropFirst(beginning.count)
     let word = rest.drop { $0 == "_" || $0 == "-" || $0 == "." }
     guard let first = word.first else { return spelled }
     // `nextCursor` becomes `cursor`, and `NextMarker` becomes `Marker`.
@@ -173,12 +210,26 @@ extension PaginationDetector {
   /// others.
   private func counters(_ items: Pagination.Items) -> [Pagination] {
     let beside = parametersBesideSize
-    let pages = [pageParameter] + repeatedParameters(of: .page) + beside.filter(numbersPages)
+    let pages =
+      [pageParameter] + repeatedParameters(of: .page) + numbersBesideSize
+      + beside.filter(numbersPages)
     let offsets =
       [offsetParameter] + repeatedParameters(of: .offset) + beside.filter { !numbersPages($0) }
     let numbered = Self.unique(pages).map { self.numbered(items, first: firstPage, $0) }
     let counted = Self.unique(offsets).map { self.counted(items, first: firstOffset, $0) }
     return [numbered[0], counted[0]] + numbered.dropFirst() + counted.dropFirst()
+  }
+
+  /// `pageNumber` for a page that repeats its number by another name, and its size as `pageSize`.
+  private var numbersBesideSize: [Pagination.Placement] {
+    guard answer.request.body == .none, !echoes(of: .page).isEmpty else { return [] }
+    return outline.nodes.filter { node in
+      node.kind == .scalar && !node.isInList && node.value?.integer != nil
+        && PaginationVocabulary.normal(node.name) == "pagesize" && !node.name.hasPrefix("@")
+    }.prefix(1).map { size in
+      let name = size.name.replacing("size", with: "number").replacing("Size", with: "Number")
+      return .query(name)
+    }.filter { sent.value(at: $0) == nil }
   }
 
   private func numbersPages(_ placement: Pagination.Placement) -> Bool {
@@ -193,7 +244,7 @@ extension PaginationDetector {
     guard let number = value?.integer else { return [] }
     let pages = echoes(of: .page).compactMap { $0.value?.integer }
     if pages.contains(number &- 1) || pages.isEmpty && number == 2 { return [pageParameter] }
-    let count = outline.likelyList(vocabulary)?.count ?? 0
+    let count = outline.countedList(vocabulary)?.count ?? 0
     let starts = echoes(of: .offset).compactMap { $0.value?.integer }
     return starts.contains(number &- count) ? [offsetParameter] : []
   }
@@ -232,7 +283,7 @@ extension PaginationDetector {
   /// The total of items: of several numbers the smallest that exceeds the page, because others also
   /// count items that a filter excludes. A number that equals the page's length counts the page.
   private var itemTotal: Pagination.TotalSource? {
-    let count = outline.likelyList(vocabulary)?.count ?? 0
+    let count = outline.countedList(vocabulary)?.count ?? 0
     let found = signs.filter { $0.kind == .total && vocabulary.totals[$0.name] != .lowerBound }
     let exact = found.filter { vocabulary.totals[$0.name] == .items }.compactMap { sign in
       sign.value?.count.map { (sign, count: $0) }
@@ -246,6 +297,22 @@ extension PaginationDetector {
 
   private func end(_ total: Pagination.TotalSource?) -> [Pagination.End] {
     flags() + (total.map { [.total($0)] } ?? []) + [.emptyPage]
+  }
+}
+
+extension String {
+  /// The words of a name, in lowercase, however they are joined: `nextToken`, `next_token`, `next-token`.
+  fileprivate var words: [String] {
+    var words: [String] = [""]
+    for character in self {
+      if character.isUppercase, words[words.count - 1].isEmpty == false { words.append("") }
+      if character == "_" || character == "-" {
+        words.append("")
+      } else {
+        words[words.count - 1] += character.lowercased()
+      }
+    }
+    return words.filter { !$0.isEmpty }
   }
 }
 

@@ -97,12 +97,29 @@ extension PaginationDetector {
 
   /// Lowers the score if there are no items at the description's path, but a list elsewhere.
   private func judgePlace(of items: Pagination.Items, isThere: Bool, in fit: inout DetectorFit) {
-    guard fit.itemCount == 0, !isThere, let list = outline.likelyList(vocabulary) else { return }
+    guard fit.itemCount == 0 else { return }
+    if isThere { return judgeEmptyList(in: &fit) }
+    guard let list = outline.likelyList(vocabulary) else { return }
     let places = items.paths.map(\.place).joined(separator: " or ")
     fit.score -= Weights.misplaced
     fit.isMisplaced = true
     fit.doubts.append(
       "there is no item at \(places), and \(PagePath.place(list.path)) has \(list.count)")
+  }
+
+  /// Lowers the score if the first page of a counted listing has an empty list, and declares items.
+  private func judgeEmptyList(in fit: inout DetectorFit) {
+    guard let route = fit.pagination.routes.first, route.next.isCounter,
+      // Behind the last page an empty list is right.
+      sent.value(at: route.send)?.integer ?? 0 <= 1,
+      let total = signs.first(where: {
+        $0.kind == .total && vocabulary.totals[$0.name] == .items && $0.value?.count ?? 0 > 0
+      })
+    else { return }
+    fit.score -= Weights.misplaced
+    fit.isMisplaced = true
+    fit.doubts.append(
+      "its list is empty, and \(Self.quoted(total.place)) says \(total.value?.count ?? 0)")
   }
 
   // MARK: Counter-evidence
@@ -234,6 +251,7 @@ extension PaginationDetector {
       let code = (error as? PageError)?.code.description ?? "\(error)"
       fit.outcome = .refused(code)
       fit.doubts.append((error as? PageError)?.message ?? "\(error)")
+      fit.remedies += (error as? PageError)?.remedies ?? []
     }
   }
 }

@@ -139,6 +139,30 @@ extension PaginationDetector {
     return Array(places.prefix(3))
   }
 
+  /// The request's own way of writing names around a value that the answer repeats, as `$limit` has it:
+  /// `$skip` for `"skip": 0`, `filter[skip]` beside `filter[limit]`.
+  func relative(of kind: Count) -> Pagination.Placement? {
+    guard let echo = echoes(of: kind).first, !echo.name.hasPrefix("@") else { return nil }
+    return parameters.lazy.compactMap { parameter -> Pagination.Placement? in
+      guard case .query = parameter.placement else { return nil }
+      return PaginationVocabulary.relative(ofSize: parameter.spelled, named: echo.name)
+        .map { .query($0) }
+    }.first
+  }
+
+  /// Whether the page has as many items as the request asks for, by a parameter that is called as page
+  /// sizes are.
+  var fillsItsSize: Bool {
+    let names = [
+      "count", "first", "limit", "max", "maxresults", "pagesize", "perpage", "rows", "size", "take",
+      "top",
+    ]
+    guard let count = outline.countedList(vocabulary)?.count else { return false }
+    return parameters.contains { parameter in
+      names.contains(parameter.name) && Int(parameter.value.plainText) == count
+    }
+  }
+
   /// Whether a description continues by a parameter of the request, and the answer has no
   /// continuation.
   func isAsked(_ pagination: Pagination) -> Bool {
@@ -146,8 +170,11 @@ extension PaginationDetector {
     if case .placeholder(let text, _) = pagination.send {
       return placeholders.contains { $0.text == text }
     }
+    // A number may be the next page's, which the request asks for in its own way.
     guard pagination.next.isCounter || pagination.next.isOfItem,
-      !signs.contains(where: { $0.isContinuation && $0.value != nil })
+      !signs.contains(where: { sign in
+        sign.isContinuation && sign.value.map { Int($0.plainText) == nil } ?? false
+      })
     else { return false }
     return parameters.contains { $0.placement == pagination.send }
   }

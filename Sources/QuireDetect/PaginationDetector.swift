@@ -128,6 +128,10 @@ extension PaginationDetector {
   /// The detection. A guess is always marked as one.
   func detection() -> Detection {
     var detection = Detection(candidates: [], observations: observations())
+    detection.mayBeWhole = declaredItems == nil && !signs.contains { $0.saysMore(vocabulary) }
+    if let unread = answer.document as? UnreadableDocument {
+      detection.remedies = unread.reason.remedies
+    }
     guard (200..<300).contains(answer.status) else { return detection }
     // Without items and without signs of paging there is nothing to guess from.
     let groups = groups(
@@ -220,7 +224,7 @@ extension PaginationDetector {
 
   /// The declared number of items, if it exceeds the length of the list; nil otherwise.
   var declaredItems: Int? {
-    guard let list = outline.likelyList(vocabulary) else { return nil }
+    guard let list = outline.countedList(vocabulary) else { return nil }
     return signs.filter { $0.kind == .total && vocabulary.totals[$0.name] == .items }
       .compactMap { $0.value?.count }.filter { $0 > list.count }.min()
   }
@@ -407,6 +411,7 @@ extension PaginationDetector {
       return !Self.isSize(number, named: PaginationVocabulary.normal(placement.parameter ?? ""))
     }
     if let there { return there }
+    if let relative = relative(of: kind) { return relative }
     guard answer.request.body == .none else { return nil }
     if isJSONAPI { return kind == .page ? parametersOfJSONAPI.first : parametersOfJSONAPI.last }
     let known = Set(ranked.compactMap(\.parameter).map(PaginationVocabulary.normal))
@@ -444,7 +449,18 @@ extension PageOutline {
 
   /// The list that most likely is the items; nil if none stands out.
   func likelyList(_ vocabulary: PaginationVocabulary) -> Node? {
-    let best = nodes.filter { $0.kind == .list && !$0.isInList && $0.holdsObjects && $0.count > 0 }
+    likelyList(vocabulary, where: \.holdsObjects)
+  }
+
+  /// The same, if it may also be a list of bare texts or numbers where no other one is there.
+  func countedList(_ vocabulary: PaginationVocabulary) -> Node? {
+    likelyList(vocabulary) ?? likelyList(vocabulary, where: { _ in true })
+  }
+
+  private func likelyList(
+    _ vocabulary: PaginationVocabulary, where isMeant: (Node) -> Bool
+  ) -> Node? {
+    let best = nodes.filter { $0.kind == .list && !$0.isInList && $0.count > 0 && isMeant($0) }
       .max { Self.worth(of: $0, vocabulary) < Self.worth(of: $1, vocabulary) }
     return best.flatMap { Self.worth(of: $0, vocabulary) > 0 ? $0 : nil }
   }

@@ -82,7 +82,9 @@ struct PaginationVocabulary: Sendable {
   private static let possibleFields = Set(Pagination.Preset.headerFields().map(normal))
 
   /// Whether a preset may know the name. The root of JSON has none.
-  static func mayKnow(_ name: String) -> Bool { !name.isEmpty && possibleNames.contains(name) }
+  static func mayKnow(_ name: String) -> Bool {
+    !name.isEmpty && (possibleNames.contains(name) || usualFlags[name] != nil)
+  }
 
   /// Whether a preset may read a continuation from the header field.
   static func mayKnow(field name: String) -> Bool {
@@ -110,7 +112,7 @@ struct PaginationVocabulary: Sendable {
         }
       }
     }
-    flags = votes.flags.mapValues { $0 >= 0 }
+    flags = votes.flags.mapValues { $0 >= 0 }.merging(Self.usualFlags) { known, _ in known }
     totals = votes.totals.compactMapValues { votes in
       votes.max { ($0.value, $1.key.rawValue) < ($1.value, $0.key.rawValue) }?.key
     }
@@ -148,6 +150,12 @@ struct PaginationVocabulary: Sendable {
       }
     }
   }
+
+  /// Names of flags that no preset has.
+  private static let usualFlags = [
+    "finished": false, "isend": false, "isfinished": false, "islastpage": false, "nomore": false,
+    "hasmore": true, "hasnext": true, "hasnextpage": true,
+  ]
 
   /// Offsets are named by a few words, alone or combined with a word for what is counted:
   /// `rowStart`, `firstResult`, `start_at`, `pagination[start]`.
@@ -215,8 +223,27 @@ struct PaginationVocabulary: Sendable {
       let plain = normal == "pagesize" && name != "page[size]" ? ["page"] : []
       let names = plain + (made == name ? [] : [made])
       return presets + names.map { Pagination.Placement.query($0) }
-    default: return presets
+    default:
+      let relatives = ["skip", "offset"].compactMap { Self.relative(ofSize: name, named: $0) }
+      return presets + relatives.map { Pagination.Placement.query($0) }
     }
+  }
+
+  /// The parameter `name` written as a page size is: `$skip` beside `$limit`, `filter[skip]` beside
+  /// `filter[limit]`, `paging.skip` beside `paging.limit`; nil for a plain one.
+  static func relative(ofSize spelled: String, named name: String) -> String? {
+    let sizes = ["count", "limit", "max", "pagesize", "perpage", "rows", "size", "take", "top"]
+    let end = spelled.hasSuffix("]") ? "]" : ""
+    let inner = spelled.dropLast(end.count)
+    guard let start = inner.lastIndex(where: { ["$", "[", ".", "_"].contains($0) }) else {
+      return nil
+    }
+    let own = inner[inner.index(after: start)...]
+    // The underscore of `per_page` is no prefix.
+    guard inner[start] != "_" || start == inner.startIndex, sizes.contains(normal(String(own))),
+      (inner[start] == "[") == (end == "]")
+    else { return nil }
+    return inner[...start] + name + end
   }
 
   /// The information in finding a trait at one place, in bits; 0 if all presets have it.

@@ -99,6 +99,45 @@ struct DetectCommandTests {
     #expect(error.errors.contains("403"))
   }
 
+  @Test("JSON Lines and tables under another name are advised to be read as what they are")
+  func otherNames() async throws {
+    let server = try FaultServer { request in
+      let (text, type) =
+        request.path == "/table"
+        ? ("id,name\n1,x\n2,y\n", "text/plain") : ("{\"id\":1}\n{\"id\":2}\n", "application/json")
+      return [.respond(text, headers: [("Content-Type", type)])]
+    }
+    defer { server.stop() }
+    for (path, advice) in [
+      ("/lines", "If each line is an item, use --format jsonl."),
+      ("/table", "If it is a table, use --format csv."),
+    ] {
+      let detection = try await Command.quire(["detect", server.url(path)])
+      #expect(detection.status == 1 && detection.output.contains(advice), "\(detection.output)")
+      let arguments = ["export", server.url(path), "--next", "linkHeader"]
+      let failed = try await Command.quire(arguments)
+      #expect(failed.status == 1 && failed.errors.contains(advice), "\(failed.errors)")
+      let format = try #require(advice.dropLast().split(separator: " ").last)
+      let export = try await Command.quire(arguments + ["--format", String(format)])
+      #expect(export.lines.count == 2, "\(export.errors)")
+    }
+  }
+
+  @Test("The command for a listing of one page is printed where nothing is heeded that is sent")
+  func onePage() async throws {
+    let server = try FaultServer { _ in
+      [.respond("{\"Count\":2,\"Results\":[{\"id\":1},{\"id\":2}]}")]
+    }
+    defer { server.stop() }
+    let ending = try await Command.quire(["detect", server.url("/all?a=b&c")])
+    #expect(ending.status == 1)
+    let start = "If this page has all the items, export it by quire "
+    let line = try #require(ending.lines.first { $0.hasPrefix(start) }, "\(ending.output)")
+    let export = try await Command.shell("\"$quire\" \(line.dropFirst(start.count))").end()
+    #expect(export.lines == ["{\"id\":1}", "{\"id\":2}"], "\(export.errors)")
+    #expect(export.status == 0)
+  }
+
   @Test(
     "Guesses that were not tried are said to be, and descriptions of their own by what they send")
   func untried() async throws {

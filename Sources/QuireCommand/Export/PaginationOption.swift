@@ -74,7 +74,8 @@ enum PaginationOption {
     }
     guard !ways.isEmpty else {
       throw ValidationError(
-        "Say how the listing is paged by one of --preset, --pagination, or --next and --send.")
+        "Say how the listing is paged by one of --preset, --pagination, or --next and --send. quire detect URL "
+          + "finds that out.")
     }
     if let name = command.preset { return try preset(name) }
     if let path = command.pagination {

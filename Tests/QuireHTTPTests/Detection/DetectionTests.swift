@@ -274,12 +274,13 @@ struct DetectionTests {
   @Test("A link to another host is not followed: the detector says so, and obeys another policy")
   func links() async throws {
     let first = get(
-      url, #"{"results":[{"id":1}],"next":"https://inner.test/things?page=2","count":9}"#)
+      url, #"{"results":[{"id":1}],"next":"https://inner.test/things?page=2","count":2}"#)
     let (refused, _) = try await detect(first)
     #expect(refused.best?.preset == "drf" && refused.best?.check == nil)
     #expect(refused.best?.doubts.contains { $0.contains("https://inner.test") } == true)
+    #expect(refused.best?.remedies.contains { $0.setting == .links } == true)
     let (followed, unplayed) = try await detect(
-      first + get("\(url)?page=2", #"{"results":[{"id":2}],"next":null,"count":9}"#),
+      first + get("\(url)?page=2", #"{"results":[{"id":2}],"next":null,"count":2}"#),
       links: .rebase)
     #expect(followed.best?.confidence == .verified && unplayed == 0)
     #expect(followed.best?.pagination.policy.links == .rebase)

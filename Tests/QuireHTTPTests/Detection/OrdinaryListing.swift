@@ -59,7 +59,7 @@ struct OrdinaryListing: Sendable {
       switch parameter {
       case .offset(let name): query[name].map { Int($0) ?? 0 } ?? 0
       case .page(let name): query[name].map { (Int($0) ?? 1) * Self.size - Self.size } ?? 0
-      case .token(let name): query[name].map { Int($0) ?? 0 } ?? 0
+      case .token(let name): query[name].map { Int($0.prefix { $0 != "=" }) ?? 0 } ?? 0
       }
     let first = min(max(start, 0), Self.total)
     let count = min(Self.size, Self.total - first)
@@ -197,6 +197,51 @@ extension OrdinaryListing {
     .init(name: "Cloudinary", parameter: .token("next_cursor")) {
       "{\"resources\":\($0.things)\($0.next.map { ",\"next_cursor\":\"\($0)\"" } ?? "")}"
     },
+    .init(name: "FastAPI's cursors", parameter: .token("cursor")) {
+      "{\"items\":\($0.things),\"total\":null,\"next_page\":"
+        + "\($0.next.map { "\"\($0)==\"" } ?? "null")}"
+    },
+    .init(name: "Prometheus", parameter: .token("group_next_token"), query: "?group_limit=10") {
+      let next = $0.next.map { ",\"groupNextToken\":\"\($0)\"" } ?? ""
+      return "{\"status\":\"success\",\"data\":{\"groups\":\($0.things)\(next)}}"
+    },
+    .init(name: "WeChat's followers", parameter: .token("next_openid")) {
+      let texts = $0.list { "\"o\($0)\"" }
+      return "{\"total\":25,\"count\":\($0.count),\"data\":{\"openid\":\(texts)},"
+        + "\"next_openid\":\"\($0.next.map(String.init) ?? "")\"}"
+    },
+    .init(name: "bare texts and two counts", parameter: .page("page")) {
+      let texts = $0.list { "\"t\($0)\"" }
+      return "{\"count\":\($0.count),\"total\":25,\"names\":\(texts)}"
+    },
+    .init(name: "a next page's offset", parameter: .token("offset")) {
+      "{\"result\":{\"points\":\($0.things),\"next_page_offset\":\(text($0.next))}}"
+    },
+    .init(name: "a last key", parameter: .token("lastKey"), query: "?limit=10") {
+      "{\"items\":\($0.things)\($0.next.map { ",\"lastKey\":\"\($0)\"" } ?? "")}"
+    },
+    .init(name: "Feathers", parameter: .offset("$skip"), query: "?$limit=10") {
+      "{\"total\":25,\"limit\":10,\"skip\":\($0.start),\"data\":\($0.things)}"
+    },
+    .init(name: "LoopBack", parameter: .offset("filter[skip]"), query: "?filter[limit]=10") {
+      $0.things
+    },
+    .init(name: "pages of .NET", parameter: .page("pageNumber")) {
+      "{\"currentPage\":\($0.number),\"pageSize\":10,\"totalPages\":3,\"totalCount\":25,"
+        + "\"hasNext\":\($0.next != nil),\"data\":\($0.things)}"
+    },
+    .init(
+      name: "Mongoose, asked for an offset", parameter: .offset("offset"),
+      query: "?offset=0&limit=10"
+    ) {
+      "{\"docs\":\($0.things),\"totalDocs\":25,\"offset\":\($0.start),\"limit\":10,\"totalPages\":3,"
+        + "\"page\":\($0.number),\"hasNextPage\":\($0.next != nil),"
+        + "\"nextPage\":\($0.next == nil ? "null" : "\($0.number + 1)")}"
+    },
+    .init(name: "Weibo, asked for a page", parameter: .page("page"), query: "?page=1&count=10") {
+      "{\"statuses\":\($0.things),\"previous_cursor\":0,\"next_cursor\":"
+        + "\($0.next == nil ? 0 : 11_488_013_766),\"total_number\":25}"
+    },
     .init(name: "CircleCI", parameter: .token("page-token"), query: "?org-slug=gh/x") {
       "{\"next_page_token\":\(text($0.next)),\"items\":\($0.things)}"
     },
@@ -223,6 +268,15 @@ extension OrdinaryListing {
       name: "JSON:API, without links and by offset", parameter: .offset("page[offset]"),
       query: "?page[limit]=10"
     ) { "{\"data\":\($0.resources)}" },
+    .init(
+      name: "JSON:API, by a cursor", parameter: .token("page[after]"), query: "?page[size]=10"
+    ) {
+      "{\"data\":\($0.resources),\"meta\":{\"page\":{\"cursor\":{\"after\":\(text($0.next))},"
+        + "\"has_more\":\($0.next != nil),\"total\":25}}}"
+    },
+    .init(name: "JSON:API, by a cursor beside the items", parameter: .token("page[cursor]")) {
+      "{\"data\":\($0.resources),\"meta\":{\"next_cursor\":\(text($0.next))}}"
+    },
     .init(name: "JSON:API, by a plain offset", parameter: .offset("offset")) {
       "{\"data\":\($0.resources)}"
     },

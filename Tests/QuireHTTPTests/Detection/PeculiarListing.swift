@@ -62,7 +62,36 @@ struct PeculiarListing: Sendable {
 
   static let all: [PeculiarListing] =
     misleading + volatile + refusing + asked + slices + pageCounts
-    + otherFormats
+    + otherFormats + illusory
+
+  // MARK: Ends and lists that are none
+
+  private static let illusory: [PeculiarListing] = [
+    .init(name: "a collection whose last page leads nowhere, and whose first one on", isFound: true)
+    {
+      request in
+      guard let from = request.number("from") else {
+        return .json(
+          "{\"type\":\"OrderedCollection\",\"totalItems\":\(count),"
+            + "\"first\":\"https://api.test/things?from=0\",\"last\":\"https://api.test/things?from=40\"}"
+        )
+      }
+      let next = next(from).map { ",\"next\":\"https://api.test/things?from=\($0)\"" } ?? ""
+      return .json(
+        "{\"type\":\"OrderedCollectionPage\",\"orderedItems\":\(items(from))\(next)}")
+    },
+    .init(
+      name: "a total of this page alone, which is as long as was asked for",
+      url: "https://api.test/things?limit=10", isFound: false
+    ) { request in
+      .json("{\"objects\":\(items(request.number("after") ?? 0)),\"totalResults\":10}")
+    },
+    .init(name: "a list of errors that is empty beside an object of items", isFound: false) { _ in
+      .json(
+        "{\"error\":[],\"result\":{\"ledger\":{\"A\":{\"id\":1},\"B\":{\"id\":2}},\"count\":\(count)}}"
+      )
+    },
+  ]
 
   // MARK: Tokens under names that mean something else
 
