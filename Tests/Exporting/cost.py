@@ -4,8 +4,9 @@ the disk at its end. What the first does besides is to sum the bytes, to commit 
 the file how far it reaches.
 
 Instructions are those of the whole process outside the kernel, as valgrind counts them: they are the same whatever
-else the machine does. CPU time is that of the whole process, outside the kernel and in it, on a core that the server
-does not use. Runs are made in pairs, one after the other, each kind first in turn, and each pair has a ratio. What is
+else the machine does. Time is that from the start of the process to its end, which says how much is exported in a
+second, and CPU time that of the whole process, outside the kernel and in it; both on a core that the server does not
+use. Runs are made in pairs, one after the other, each kind first in turn, and each pair has a ratio. What is
 printed is the median of the ratios, and the interval in which the median of ever more pairs lies with 95 %, which
 assumes nothing of how they are spread (by the order of the values, as the sign test).
 """
@@ -16,6 +17,7 @@ import os
 import re
 import statistics
 import subprocess
+import time
 
 BAR = 0.03
 PAIRS = int(os.environ.get("PAIRS", 60))
@@ -31,13 +33,16 @@ def interval(values):
     return values[max(left - 1, 0)], values[count - max(left, 1)]
 
 
-def cpu_time(command, output):
+def timed(command, output):
+    """Seconds from start to end, and of the processor."""
+    began = time.perf_counter()
     process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=output, stderr=subprocess.DEVNULL)
     _, status, usage = os.wait4(process.pid, 0)
+    elapsed = time.perf_counter() - began
     process.returncode = os.waitstatus_to_exitcode(status)
     if process.returncode:
         raise RuntimeError(f"status {process.returncode}: {command}")
-    return usage.ru_utime + usage.ru_stime
+    return elapsed, usage.ru_utime + usage.ru_stime
 
 
 class Exports:
@@ -93,7 +98,7 @@ def print_row(what, pairs, spread, unit):
 
 def rows(quire, base, tools, disk, memory):
     """Prints the table, and yields what each row is and costs."""
-    Exports(quire, base, memory, tools).pair(cpu_time)  # makes the pages
+    Exports(quire, base, memory, tools).pair(timed)  # makes the pages
     exports = Exports(quire, base, memory, tools)
     counted = [exports.pair(exports.instructions, number) for number in range(COUNTS)]
     yield print_row("instructions", counted, lambda ratios: (min(ratios), max(ratios)), "{:,.0f}")
@@ -107,7 +112,8 @@ def rows(quire, base, tools, disk, memory):
     os.sched_setaffinity(0, cores[-1:])
     for where, folder in ("in memory", memory), ("on the disk", disk):
         exports = Exports(quire, base, folder, tools)
-        timed = [exports.pair(cpu_time, number) for number in range(PAIRS)]
-        yield print_row(f"CPU time, {where}", timed, interval, "{:.3f} s")
+        pairs = [exports.pair(timed, number) for number in range(PAIRS)]
+        for index, what in enumerate(("time", "CPU time")):
+            yield print_row(f"{what}, {where}", [(whole[index], plain[index]) for whole, plain in pairs], interval, "{:.3f} s")
     for process in multiprocessing.active_children() + [multiprocessing.current_process()]:
         os.sched_setaffinity(process.pid, cores)
