@@ -6,9 +6,9 @@ the file how far it reaches.
 Instructions are those of the whole process outside the kernel, as valgrind counts them: they are the same whatever
 else the machine does. Time is that from the start of the process to its end, which says how much is exported in a
 second, and CPU time that of the whole process, outside the kernel and in it; both on a core that the server does not
-use. Runs are made in pairs, one after the other, each kind first in turn, and each pair has a ratio. What is
-printed is the median of the ratios, and the interval in which the median of ever more pairs lies with 95 %, which
-assumes nothing of how they are spread (by the order of the values, as the sign test).
+use. Runs are made in pairs, one after the other, each kind first in turn, and each pair has a ratio. What is printed
+is the median of the ratios, and the interval in which the median of ever more pairs lies with 95 %, which assumes
+nothing of how they are spread (by the order of the values, as the sign test).
 """
 import filecmp
 import math
@@ -114,6 +114,7 @@ def rows(quire, base, tools, disk, memory):
         exports = Exports(quire, base, folder, tools)
         pairs = [exports.pair(timed, number) for number in range(PAIRS)]
         for index, what in enumerate(("time", "CPU time")):
-            yield print_row(f"{what}, {where}", [(whole[index], plain[index]) for whole, plain in pairs], interval, "{:.3f} s")
+            column = [(whole[index], plain[index]) for whole, plain in pairs]
+            yield print_row(f"{what}, {where}", column, interval, "{:.3f} s")
     for process in multiprocessing.active_children() + [multiprocessing.current_process()]:
         os.sched_setaffinity(process.pid, cores)
