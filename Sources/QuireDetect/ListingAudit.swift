@@ -255,7 +255,7 @@ private struct OwnParts {
   let pagination: Pagination
 
   private var alike: some Sequence<Pagination> {
-    Pagination.Preset.descriptions(leadingAs: pagination).filter { preset in
+    Pagination.Preset.descriptions(leadingAs: pagination).lazy.filter { preset in
       preset.send == pagination.send
         && pagination.end.allSatisfy { !$0.hasPlace || preset.end.contains($0) }
     }

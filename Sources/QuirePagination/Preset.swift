@@ -79,9 +79,12 @@ extension Pagination.Preset {
     // The files write it as its grammar does.
     let written = Pagination.Next.grammar.write(other.next)
     let words = written.words
-    // A sequence, which asks each once: a lazy collection would for every step of its index.
-    let sources = AnySequence(PresetSource.all).lazy.filter { source in
-      words.allSatisfy(source.mayMention) || source.mayMention("below")
+    // A sequence, which asks each once: a lazy collection would for every step of its index. Those that have to be
+    // moved to be compared, which takes long, come last.
+    let sources = [false, true].lazy.flatMap { isMoved in
+      AnySequence(PresetSource.all).lazy.filter { source in
+        source.mayMention("below") == isMoved && (isMoved || words.allSatisfy(source.mayMention))
+      }
     }
     let values = sources.flatMap { source in
       let value = source.value()

@@ -56,10 +56,15 @@ struct PresetSource: Sendable {
     guard wanted.allSatisfy({ $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") })
     else { return true }
     let quoted = [UInt8(ascii: "\"")] + wanted + [UInt8(ascii: "\"")]
-    let bytes = self.text
-    var place = bytes.startIndex
-    while place + quoted.count <= bytes.endIndex {
-      if bytes[place] == quoted[0], bytes[place...].starts(with: quoted) { return true }
+    let bytes = UnsafeBufferPointer(rebasing: self.text)
+    var place = 0
+    // Nearly all that it finds is another text: the first letter tells most of them apart.
+    while place + quoted.count <= bytes.count {
+      if bytes[place] == quoted[0], bytes[place + 1] == quoted[1],
+        bytes[place...].starts(with: quoted)
+      {
+        return true
+      }
       place += 1
     }
     return false

@@ -90,6 +90,8 @@ final class Exchange {
   /// A reference: as a value it would lie in each frame of a page that waits for its body.
   final class Response {
     let head: HTTPResponse
+    /// The head's, which reads it from its fields each time.
+    let status: HTTPResponse.Status
     let framing: TransportResponse.Framing
     fileprivate(set) var body: TransportBody
     let hop: RedirectMachine.Hop
@@ -100,6 +102,7 @@ final class Exchange {
       _ response: TransportResponse, _ hop: RedirectMachine.Hop, _ permit: RequestPermit?
     ) {
       head = response.head
+      status = head.status
       framing = response.framing
       body = response.body
       self.hop = hop
@@ -147,8 +150,8 @@ final class Exchange {
   /// Where a response redirects to; nil where it is the answer.
   @inline(never)
   private func redirect(by response: Response) throws -> RedirectMachine.Hop? {
-    guard response.head.status.kind == .redirection else { return nil }
-    let status = response.head.status.code
+    guard response.status.kind == .redirection else { return nil }
+    let status = response.status.code
     isPermanent = isPermanent && [301, 308].contains(status)
     return try redirects?.received(
       status: status, location: response.head.headerFields[.location])
@@ -196,7 +199,7 @@ final class Exchange {
     let (now, clock) = (listing.client.environment.now, listing.client.environment.limitClock)
     let first = try await keeper.ticket(now, clock)
     let response = try await send(try renewed(hop), with: first.credential, replays: replays)
-    guard response.head.status.code == 401 else {
+    guard response.status.code == 401 else {
       keeper.accepted(first)
       return response
     }
@@ -212,7 +215,7 @@ final class Exchange {
     }
     shared.emit(.notice, .credentialRenewed(origin: "\(origin)"))
     let answer = try await send(try renewed(hop), with: second.credential, replays: 0)
-    if answer.head.status.code == 401 {
+    if answer.status.code == 401 {
       keeper.refusedAgain(second)
     } else {
       keeper.accepted(second)
@@ -278,8 +281,8 @@ final class Exchange {
     let metrics = response.body.metrics
     replayed(metrics.wireRequests - 1, sentBack: metrics.sentBack)
     wasAnswered = true
-    note(response.head, atOnce: metrics.requestsAtOnce, listing.lane(to: hop.origin), permit)
-    shared.emit(.debug, .response(status: response.head.status.code))
+    note(response, atOnce: metrics.requestsAtOnce, listing.lane(to: hop.origin), permit)
+    shared.emit(.debug, .response(status: response.status.code))
     if let onEvent = shared.configuration.onEvent {
       response.body = response.body.reporting(to: onEvent)
     }
@@ -371,16 +374,17 @@ final class Exchange {
   /// Reads what the answer says of limits.
   @inline(never)
   private func note(
-    _ head: HTTPResponse, atOnce: Int?, _ lane: BudgetMachine.Lane, _ permit: RequestPermit?
+    _ response: Response, atOnce: Int?, _ lane: BudgetMachine.Lane, _ permit: RequestPermit?
   ) {
+    let status = response.status.code
     var allowance = ServerAllowance()
-    if shared.configuration.budget.heedsServer || head.status.code >= 400 {
-      allowance = ServerAllowance(head.headerFields, now: listing.client.environment.now())
+    if shared.configuration.budget.heedsServer || status >= 400 {
+      allowance = ServerAllowance(response.head.headerFields, now: listing.client.environment.now())
     }
     // It is about one page that is not ready, and no other one has to wait for that.
-    if head.status.code == 202 { allowance.wait = nil }
+    if status == 202 { allowance.wait = nil }
     let isThrottling =
-      head.status.code == 429 || [403, 503].contains(head.status.code) && allowance.wait != nil
+      status == 429 || [403, 503].contains(status) && allowance.wait != nil
     if let permit {
       permit.answered(allowance, isThrottling: isThrottling, atOnce: atOnce)
     } else {

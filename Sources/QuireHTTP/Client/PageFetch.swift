@@ -200,8 +200,8 @@ final class PageFetch<Item: Sendable> {
       return .transfer(transfer)
     }
     let response = try await send()
-    if response.head.status.kind == .successful { return try opening(response, delivery) }
-    if response.head.status.code == 304, let known = exchange.condition {
+    if response.status.kind == .successful { return try opening(response, delivery) }
+    if response.status.code == 304, let known = exchange.condition {
       return .answer(unchanged(response, known))
     }
     return .answer(try await judge(response))
@@ -235,7 +235,7 @@ final class PageFetch<Item: Sendable> {
   private func opening(
     _ response: Exchange.Response, _ delivery: PageDelivery
   ) throws -> Opening {
-    let status = response.head.status
+    let status = response.status
     guard status.code != 206 || isWanted(part: response.head.headerFields) else {
       throw PageError(
         .protocolViolation,
@@ -285,7 +285,7 @@ final class PageFetch<Item: Sendable> {
   ) throws -> (PageAnswer, DecodedItems<Item>)? {
     let response = transfer.response
     // Only these statuses say by themselves that nothing was meant to come (RFC 9110, §15.3.5 and §15.3.6).
-    let isBodyless = [204, 205].contains(response.head.status.code)
+    let isBodyless = [204, 205].contains(response.status.code)
     let isSelfDelimiting = transfer.note?.format?.isSelfDelimiting ?? true
     let proven =
       response.framing == .explicit || decoder.isSelfDelimiting && isSelfDelimiting
@@ -319,7 +319,7 @@ final class PageFetch<Item: Sendable> {
       try goOn(behind: transfer, answer)
       return (answer, DecodedItems([]))
     case .page:
-      guard !isBodyless else { throw PageError.noPage(response.head.status) }
+      guard !isBodyless else { throw PageError.noPage(response.status) }
       return try items(of: transfer, answer).map { (answer, $0) }
     }
   }
@@ -487,7 +487,7 @@ final class PageFetch<Item: Sendable> {
     to response: Exchange.Response, document: any PageDocument
   ) -> PageAnswer {
     var answer = PageAnswer(
-      request: request, url: response.hop.text, status: response.head.status.code,
+      request: request, url: response.hop.text, status: response.status.code,
       headerFields: response.head.headerFields, document: document, sent: sent)
     answer.indexes = indexes
     return answer
@@ -595,17 +595,17 @@ extension PageFetch {
       throw failure.error
     }
     _ = await exchange.beginning(of: response)
-    guard response.head.status.kind == .successful else {
-      throw PageError(.status, "The server answered \(response.head.status.words).")
+    guard response.status.kind == .successful else {
+      throw PageError(.status, "The server answered \(response.status.words).")
     }
   }
 
   /// The response, if its status is a success.
   private func success() async throws -> Exchange.Response {
     let response = try await exchange.send()
-    guard response.head.status.kind == .successful else {
+    guard response.status.kind == .successful else {
       _ = try await judge(response)
-      throw PageError(.status, "The server answered \(response.head.status.words).")
+      throw PageError(.status, "The server answered \(response.status.words).")
     }
     return response
   }
