@@ -6,34 +6,39 @@ import Synchronization
 
 /// Runs asynchronous code on one thread, in an order that a seed decides.
 ///
-/// Every job that becomes ready on the simulation's thread goes into a queue, from which jobs are
+/// Every job that becomes ready on a thread that simulates goes into the queue of its simulation, from which jobs are
 /// drawn at random; jobs of other threads run as usual. So the real actors, tasks and continuations
-/// run, and a run can be repeated. One test simulates at a time: such tests run on
-/// `SimulationActor`.
+/// run, and a run can be repeated. Tests that simulate run on `SimulationActor`.
 package enum Simulation {
   private typealias Original = @convention(thin) (UnownedJob) -> Void
   private typealias Hook = @convention(thin) (UnownedJob, Original) -> Void
 
-  /// The thread that simulates; 0 when none does.
-  private static let thread = Atomic<UInt>(0)
-  // SAFETY: only the simulating thread touches it, and there is one at a time.
-  nonisolated(unsafe) private static var ready: [UnownedJob] = []
+  /// The jobs of one simulation that are ready. Only its thread touches them.
+  private final class Queue: @unchecked Sendable, TaskExecutor {
+    var ready: [UnownedJob] = []
 
-  private final class Executor: TaskExecutor {
-    func enqueue(_ job: consuming ExecutorJob) { Simulation.ready.append(UnownedJob(job)) }
+    func enqueue(_ job: consuming ExecutorJob) { ready.append(UnownedJob(job)) }
+
+    /// That of this thread; nil where it does not simulate.
+    static var current: Queue? {
+      get {
+        pthread_getspecific(key).map { Unmanaged<Queue>.fromOpaque($0).takeUnretainedValue() }
+      }
+      set { pthread_setspecific(key, newValue.map { Unmanaged.passUnretained($0).toOpaque() }) }
+    }
+
+    private static let key = {
+      var key = pthread_key_t()
+      pthread_key_create(&key, nil)
+      return key
+    }()
   }
-
-  private static let executor = Executor()
 
   /// Whether the runtime allows the hook.
   package static let isInstalled: Bool = {
     guard let symbol = dlsym(nil, "swift_task_enqueueGlobal_hook") else { return false }
     symbol.assumingMemoryBound(to: Optional<Hook>.self).pointee = { job, original in
-      if Simulation.thread.load(ordering: .acquiring) == UInt(pthread_self()) {
-        Simulation.ready.append(job)
-      } else {
-        original(job)
-      }
+      if let queue = Queue.current { queue.ready.append(job) } else { original(job) }
     }
     return true
   }()
@@ -42,31 +47,36 @@ package enum Simulation {
   /// jobs. Nothing inside may wait for an event from outside.
   package static func run(seed: UInt64, _ body: @escaping @Sendable () async -> Void) -> Int {
     precondition(isInstalled)
-    thread.store(UInt(pthread_self()), ordering: .releasing)
-    defer { thread.store(0, ordering: .releasing) }
+    let queue = Queue()
+    Queue.current = queue
+    defer { Queue.current = nil }
     var random = SeededGenerator(seed: seed)
     Task { await body() }
     var jobs = 0
-    while !ready.isEmpty {
-      let index = Int.random(in: 0..<ready.count, using: &random)
-      let job = ready.remove(at: index)
-      job.runSynchronously(on: executor.asUnownedTaskExecutor())
+    while !queue.ready.isEmpty {
+      let index = Int.random(in: 0..<queue.ready.count, using: &random)
+      let job = queue.ready.remove(at: index)
+      job.runSynchronously(on: queue.asUnownedTaskExecutor())
       jobs += 1
     }
     return jobs
   }
 
-  /// Simulates `runs` times with random seeds, and describes the first failure after its seed; nil
+  /// Simulates `runs` times with random seeds, on two threads, and describes a failure after its seed; nil
   /// if all succeed.
   @SimulationActor package static func firstFlaw(
-    in runs: UInt64, _ simulate: (_ seed: UInt64) -> String?
+    in runs: UInt64, _ simulate: @Sendable (_ seed: UInt64) -> String?
   ) -> String? {
     guard isInstalled else { return "This runtime has no hook for jobs." }
     let base = UInt64.random(in: 0...UInt64.max / 2)
-    for seed in base..<base + runs {
-      if let flaw = simulate(seed) { return "seed \(seed): \(flaw)" }
+    let flaw = Mutex<String?>(nil)
+    DispatchQueue.concurrentPerform(iterations: 2) { thread in
+      for seed in stride(from: base + UInt64(thread), to: base + runs, by: 2) {
+        if flaw.withLock({ $0 != nil }) { return }
+        if let found = simulate(seed) { flaw.withLock { $0 = "seed \(seed): \(found)" } }
+      }
     }
-    return nil
+    return flaw.withLock { $0 }
   }
 }
 
