@@ -254,7 +254,7 @@ private final class SharedAudit: Sendable {
 private struct OwnParts {
   let pagination: Pagination
 
-  private var alike: some Sequence<Pagination> {
+  private var alike: LazyFilterSequence<AnySequence<Pagination>> {
     Pagination.Preset.descriptions(leadingAs: pagination).lazy.filter { preset in
       preset.send == pagination.send
         && pagination.end.allSatisfy { !$0.hasPlace || preset.end.contains($0) }

@@ -65,11 +65,11 @@ final class ExportRun {
           cursor, lookAhead: export.lookAhead, clock: export.clock, stopwatch: stopwatch)
         stop.watch(feed)
         do {
-          try await write(from: feed, to: session)
+          report.walk = try await write(from: feed, to: session)
         } catch {
           failed(error)
+          report.walk = feed.report
         }
-        report.walk = feed.report
         await feed.close()
         guard let again = restart() else { return }
         cursor = again
@@ -91,8 +91,10 @@ final class ExportRun {
     return cursor
   }
 
-  /// Takes pages until none is left. Throws what the sink throws.
-  private func write(from feed: PageFeed, to session: any SinkSession) async throws {
+  /// Takes pages until none is left, and returns what the walk did. Throws what the sink throws.
+  private func write(
+    from feed: PageFeed, to session: any SinkSession
+  ) async throws -> WalkReport {
     while true {
       // Behind the last page there is nothing to wait for: its commit is the one that completes the run.
       let due = next.isComplete ? nil : machine.due
@@ -112,10 +114,16 @@ final class ExportRun {
         guard isOver else { continue }
         // What follows is older than what is known.
         completed()
-        return try await commit(to: session)
+        try await commit(to: session)
+        return feed.report
       case .late: try await commit(to: session)
-      case .end: return try await finish(feed.report, session)
-      case .failed(let error): return try await finish(after: error, session)
+      case .end:
+        let walk = feed.report
+        try await finish(walk, session)
+        return walk
+      case .failed(let error):
+        try await finish(after: error, session)
+        return feed.report
       }
     }
   }

@@ -75,7 +75,7 @@ extension Pagination.Preset {
 
   /// What presets and their aliases mean that find the next page where another description does, read one by
   /// one as they are asked for.
-  package static func descriptions(leadingAs other: Pagination) -> some Sequence<Pagination> {
+  package static func descriptions(leadingAs other: Pagination) -> AnySequence<Pagination> {
     // The files write it as its grammar does.
     let written = Pagination.Next.grammar.write(other.next)
     let words = written.words
@@ -90,7 +90,7 @@ extension Pagination.Preset {
       let value = source.value()
       return [value["description"] ?? .null] + value.variants.map(\.value)
     }
-    return values.compactMap { value in
+    let descriptions = values.compactMap { value -> Pagination? in
       if value["next"] == written { return read(value, "").example }
       // Below a container, all paths move with that of the items, or of the list in it.
       guard value["items"]?["below"] != nil, let path = other.items.paths.first?.text else {
@@ -101,6 +101,7 @@ extension Pagination.Preset {
       return places.lazy.map { read(value, "").items(at: .path($0)) }
         .first { $0.next == other.next }
     }
+    return AnySequence(descriptions)
   }
 
   /// The paths in all presets, for which none is read.
