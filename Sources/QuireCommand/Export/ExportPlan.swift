@@ -57,12 +57,7 @@ struct ExportPlan: Sendable {
       throw ValidationError("--look-ahead: a number of pages cannot be negative.")
     }
     lookAhead = command.lookAhead
-    let point =
-      command.restart
-      ? nil : try command.from.map { try ResumePoint($0, isChecked: !command.unchecked) }
-    guard !command.unchecked || command.from != nil else {
-      throw ValidationError("--unchecked needs --from: there is nothing to check.")
-    }
+    let point = try Self.point(command)
     start = point?.position ?? .start
     restarts = command.restart
     commits = try Self.commits(command)
@@ -70,7 +65,29 @@ struct ExportPlan: Sendable {
     badItems = try BadItemsOption(command.badItems)
     log = command.log == .json ? EventLog() : nil
     progress = log == nil ? command.progress : .never
-    configuration = .export
+    configuration = try Self.configuration(command, badItems)
+    transport = try command.request.transport(parallel: parallel)
+    files = try OutputFiles(command, badItems: badItems, from: point)
+    var limited = LimitOption.Values(configuration: configuration, limits: limits)
+    for text in command.limit { try LimitOption.apply(text, to: &limited) }
+    (configuration, xmlLimits, limits) = (limited.configuration, limited.xmlLimits, limited.limits)
+    try checkDescription(
+      needsPageSize: command.next != nil && pagination.end.contains(.shortPage))
+  }
+
+  /// Where the export begins; nil at the start, or where the destination says.
+  private static func point(_ command: ExportCommand) throws -> ResumePoint? {
+    guard !command.unchecked || command.from != nil else {
+      throw ValidationError("--unchecked needs --from: there is nothing to check.")
+    }
+    guard !command.restart else { return nil }
+    return try command.from.map { try ResumePoint($0, isChecked: !command.unchecked) }
+  }
+
+  private static func configuration(
+    _ command: ExportCommand, _ badItems: BadItemsOption
+  ) throws -> PageClient.Configuration {
+    var configuration = PageClient.Configuration.export
     try command.request.limit(&configuration)
     configuration.signer = try command.sign.map { try SignOption.signer($0) }
     guard command.retries ?? 0 >= 0 else {
@@ -82,13 +99,7 @@ struct ExportPlan: Sendable {
     configuration.retry.maximumRetryAfter = try DurationOption.duration(
       command.maxRetryAfter, for: "--max-retry-after")
     configuration.badItems = badItems == .fail ? .throw : .collect
-    transport = try command.request.transport(parallel: parallel)
-    files = try OutputFiles(command, badItems: badItems, from: point)
-    var limited = LimitOption.Values(configuration: configuration, limits: limits)
-    for text in command.limit { try LimitOption.apply(text, to: &limited) }
-    (configuration, xmlLimits, limits) = (limited.configuration, limited.xmlLimits, limited.limits)
-    try checkDescription(
-      needsPageSize: command.next != nil && pagination.end.contains(.shortPage))
+    return configuration
   }
 
   /// What the first request would throw, before anything is opened or emptied.

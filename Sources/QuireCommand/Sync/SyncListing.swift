@@ -56,10 +56,9 @@ struct SyncListing: Sendable {
     destination = try Self.destination(name, value, file, folder: folder, at: place)
     let key = destination.key.flatMap { $0.paths.count == 1 ? $0.paths[0] : nil }
     split = try value["split"].map { try SyncSplit($0, key: key, at: "\(place).split") }
-    guard since == nil || destination.key != nil else {
+    guard since == nil || split == nil else {
       throw SyncFileError(
-        "\(place).since",
-        "What comes again has to take the place of what is there: say by key where.")
+        "\(place).split", "since reads what has changed, and no parts: say one of the two.")
     }
     changes = value["changes"]?.boolean ?? false
     deleted = try SyncFileError.at("\(place).deleted") {
@@ -67,15 +66,6 @@ struct SyncListing: Sendable {
         Tombstone(
           try PagePath(deleted.string ?? deleted["field"]?.string ?? ""), is: deleted["value"])
       }
-    }
-    guard deleted == nil || destination.key != nil else {
-      throw SyncFileError(
-        "\(place).deleted", "What is gone has to be found to be taken away: say by key where.")
-    }
-    try Self.check(changes: changes, value, destination, pagination, at: place)
-    guard since == nil || split == nil else {
-      throw SyncFileError(
-        "\(place).split", "since reads what has changed, and no parts: say one of the two.")
     }
     let written = (value["parameters"] ?? .null).textsByName
     if forRequests {
@@ -101,11 +91,31 @@ struct SyncListing: Sendable {
       "parameters": "\(value["parameters"] ?? .null)", "with": "\(value["with"] ?? .null)",
       "pageSize": pageSize.map(String.init) ?? "", "split": "\(value["split"] ?? .null)",
     ]
+    let scope = scope
+    since?.increment.scope = scope
+    try checkKey(at: place)
+    try Self.check(changes: changes, value, destination, pagination, at: place)
+  }
+
+  /// What is known of a listing's increments is known of this request and this field.
+  private var scope: String {
     let request = ["url", "for", "pagination", "parameters"].map { definition[$0] ?? "" }
     var sum = FileSum()
     let scope = (request + [since?.increment.field.text ?? ""]).joined(separator: "\n")
     sum.add(Array(scope.utf8))
-    since?.increment.scope = sum.text
+    return sum.text
+  }
+
+  private func checkKey(at place: String) throws(SyncFileError) {
+    guard since == nil || destination.key != nil else {
+      throw SyncFileError(
+        "\(place).since",
+        "What comes again has to take the place of what is there: say by key where.")
+    }
+    guard deleted == nil || destination.key != nil else {
+      throw SyncFileError(
+        "\(place).deleted", "What is gone has to be found to be taken away: say by key where.")
+    }
   }
 
   /// All that is asked of its ancestors' items.

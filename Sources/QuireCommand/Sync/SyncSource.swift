@@ -125,24 +125,7 @@ final class SyncSource: Sendable {
     }
     var page = Page<RawItem>(try found?.items.map { try with(place.parent, $0) } ?? [])
     var tally = place.tally
-    if let found {
-      page.traffic = found.traffic
-      page.metadata = found.metadata
-      page.warnings = found.warnings
-      page.nextFailure = found.nextFailure
-      // That of one parent's listing, or of a part, is not that of all.
-      if listing.parent == nil, listing.split == nil {
-        (page.total, page.head.endDoubt) = (found.total, found.head.endDoubt)
-      }
-      if place.inner == nil, found.head.startsMidway || found.previous != nil {
-        tally.received = nil
-      }
-      tally.add(found, declaring: found.total)
-      if let resume = found.http?.resume, listing.changes {
-        page.metadata[ChangesPlace.self] = ChangesPlace(
-          Self.position(place.parent.number, try resume.sealedJSON))
-      }
-    }
+    if let found { try fill(&page, from: found, at: place, &tally) }
     if let inner = found?.next {
       page.next = Self.position(place.parent.number, try inner.sealedJSON, tally)
     } else if let failure = found?.nextFailure {
@@ -159,6 +142,26 @@ final class SyncSource: Sendable {
       try await proceed(from: place.parent, behind: &page, open)
     }
     return page
+  }
+
+  /// Takes over what the page of a parent's listing says, but for where it leads.
+  private func fill(
+    _ page: inout Page<RawItem>, from found: Page<RawItem>, at place: Place, _ tally: inout ItemTally
+  ) throws {
+    page.traffic = found.traffic
+    page.metadata = found.metadata
+    page.warnings = found.warnings
+    page.nextFailure = found.nextFailure
+    // That of one parent's listing, or of a part, is not that of all.
+    if listing.parent == nil, listing.split == nil {
+      (page.total, page.head.endDoubt) = (found.total, found.head.endDoubt)
+    }
+    if place.inner == nil, found.head.startsMidway || found.previous != nil { tally.received = nil }
+    tally.add(found, declaring: found.total)
+    if let resume = found.http?.resume, listing.changes {
+      page.metadata[ChangesPlace.self] = ChangesPlace(
+        Self.position(place.parent.number, try resume.sealedJSON))
+    }
   }
 
   /// The page of a parent's listing; nil where that has no more, and where it is not there and may be missing.
