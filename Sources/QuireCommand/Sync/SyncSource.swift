@@ -146,7 +146,8 @@ final class SyncSource: Sendable {
 
   /// Takes over what the page of a parent's listing says, but for where it leads.
   private func fill(
-    _ page: inout Page<RawItem>, from found: Page<RawItem>, at place: Place, _ tally: inout ItemTally
+    _ page: inout Page<RawItem>, from found: Page<RawItem>, at place: Place,
+    _ tally: inout ItemTally
   ) throws {
     page.traffic = found.traffic
     page.metadata = found.metadata
