@@ -108,7 +108,7 @@ final class XMLItemContext {
     case .exact: key
     case .capitalized:
       // A prefix is the type's own word for a namespace.
-      if let colon = key.firstIndex(of: ":"), !key.hasPrefix("@") {
+      if let colon = key.utf8.firstIndex(of: UInt8(ascii: ":")), !key.hasPrefix("@") {
         key[...colon] + Self.capitalized(key[key.index(after: colon)...])
       } else {
         Self.capitalized(key[...])
