@@ -30,7 +30,9 @@ struct ContinuationFinder: EnginePart {
     } catch let error as PageError {
       result.nextFailure = error
     } catch {
-      result.nextFailure = PageError(.shape, "\(error)", underlying: error)
+      // All that is not ours comes from a closure.
+      result.nextFailure = PageError(
+        .sourceFailed, "The closure that leads to the next page threw: \(error)", underlying: error)
     }
     return result
   }
