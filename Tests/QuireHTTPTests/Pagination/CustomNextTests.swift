@@ -85,7 +85,7 @@ struct CustomNextTests {
     }
   }
 
-  @Test("T11: what a closure throws that is no PageError is sourceFailed, and there to be looked at")
+  @Test("T11: what a closure throws that is no PageError is sourceFailed, and kept as underlying")
   func foreignFailure() async throws {
     struct Missing: Error {}
     let client = PageClient(transport: CannedServer([.json("[1]")]))
