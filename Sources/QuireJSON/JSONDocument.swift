@@ -265,9 +265,12 @@ extension JSONDocument {
     var value: JSONValue { isObject ? .object(members) : .array(elements) }
   }
 
+  /// A value is released by recursion: one that is deeper than a thread's stack would end the program.
+  private static let deepestValue = 4096
+
   /// The node and everything in it; of members with the same name, all are kept, in order.
   ///
-  /// Throws as `scalar(at:)` does.
+  /// Throws as `scalar(at:)` does, and `limitExceeded` for what nests deeper than any value may.
   package func value(of node: Int) throws -> JSONValue {
     guard word(at: node).isContainer else { return try scalar(at: node) }
     var frames: [Frame] = []
@@ -282,6 +285,7 @@ extension JSONDocument {
         finished = frame.value
         frames.removeLast()
       } else if word(at: index).kind.isContainer {
+        guard frames.count < Self.deepestValue else { throw Self.tooDeep }
         frames.append(
           Frame(isObject: word(at: index).kind == .object, end: next(after: index)))
         index += 2
@@ -294,6 +298,11 @@ extension JSONDocument {
       frames[frames.count - 1].append(finished)
     }
   }
+
+  private static let tooDeep = PageError(
+    .limitExceeded,
+    "A value nests more than \(deepestValue) containers. It can be had as bytes, and looked into, but not "
+      + "as one value.")
 
   private func scalar(at node: Int) throws -> JSONValue {
     let word = word(at: node)

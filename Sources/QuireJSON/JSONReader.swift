@@ -225,7 +225,7 @@ public struct JSONReader: ~Copyable {
     return values
   }
 
-  /// A member of a `Decodable` type, such as a date, by the defaults of `JSONDecoder` or by `decoder`.
+  /// A member of a `Decodable` type, such as a date, by the defaults of `JSONDecoder`.
   public mutating func decoded<Value: Decodable>(
     _ name: StaticString, as type: Value.Type = Value.self
   ) throws -> Value {

@@ -172,7 +172,7 @@ struct ListContent<Item: Sendable>: Sendable {
   }
 
   /// Records how many items are consumed, counted from the first known one.
-  mutating func report(consumed count: Int) { note(consumed: count - prepended) }
+  mutating func report(consumed count: Int) { note(consumed: max(0, count) - prepended) }
 
   /// Records how many items are consumed, counted from the run's start.
   private mutating func note(consumed count: Int) {

@@ -212,6 +212,8 @@ public final class PagedList<Item: Sendable>: PageSequence, Sendable {
   /// pages, by the items from the last visible one to the end and from the first visible one to the
   /// start.
   public func report(visible: Range<Int>) {
+    // Rows that no list has are reckoned with as the furthest.
+    let visible = visible.clamped(to: -(1 << 53)..<1 << 53)
     perform { [stopwatch] machine in
       let shift = machine.content.heldStart - machine.content.itemsBefore
       return machine.reported(

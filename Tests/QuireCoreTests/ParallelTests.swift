@@ -42,6 +42,17 @@ private final class HalvesReader: PageReader {
     #expect(reader.reads.withLock { $0.count } == 6)
   }
 
+  @Test("P-9: a window without bounds reads a bounded number of pages at once")
+  func unboundedWindow() async throws {
+    let reads = Atomic(0)
+    let cursor = Cursor<Int>.numbered(clock: ManualClock()) { number in
+      reads.add(1, ordering: .relaxed)
+      return NumberedPage(number <= 3 ? [number] : [], isLast: number >= 3)
+    }
+    #expect(try await cursor.parallel(.max).collect() == [1, 2, 3])
+    #expect(reads.load(ordering: .relaxed) <= 2 * 1024)
+  }
+
   @Test("P-9, 15-Limits: each parallel walk resumed under a limit on requests gets further")
   func limitedRequests() async throws {
     let first = Mutex(1)

@@ -55,7 +55,7 @@ struct RowsPageDecoderTests {
   @Test("16-Rows: a table that is cut, ragged or ambiguous is refused with the line")
   func brokenTables() {
     for (page, words) in [
-      ("a,b\n1\n", "line 2"), ("a,b\n1,2\n\n3,4,5\n", "line 4"), ("a,b\n1,\"x\n", "line 2"),
+      ("a,b\n1\n", "line 2"), ("a,b\n1,2\n\n3,4,5\n", "line 4"), ("a,b\n1,2,3", "line 2"),
       ("a,b\n\"1\"x,2\n", "line 2"), ("a,a\n1,2\n", "twice"),
     ] {
       #expect { try items(page, type: "text/csv") } throws: { error in
@@ -87,6 +87,18 @@ struct RowsPageDecoderTests {
         #expect(error?.message.contains("UTF-16") == true, "\(text) \(isLittle)")
       }
     }
+  }
+
+  @Test(
+    "H-4 16-Rows: a page that ends inside of a row or a line is cut off, and is asked for again",
+    arguments: [
+      ("text/csv", "a,b\n1,\"x\n"), ("text/csv", "a,\"b"), ("text/csv", "a,b,c\n1,2,3\n4,\"5\n\""),
+      ("text/csv", "a,b\n1"), ("application/x-ndjson", "{\"a\":1}\n{\"a\":"),
+      ("application/x-ndjson", "[1,\"x"), ("application/x-ndjson", "\"a\\\""),
+    ])
+  func cutPages(type: String, page: String) {
+    let error = #expect(throws: PageError.self) { try items(page, type: type) }
+    #expect(error?.code == .truncated, "\(error?.message ?? "")")
   }
 
   @Test("16-Rows: each line of JSON Lines is one value, and what is none is refused with the line")

@@ -94,4 +94,18 @@ struct JSONHostilePageTests {
     let document = try JSONDocument(bytes, limits: limits)
     #expect(try document.values(at: "/n", inItemsOf: .columns("/meta")) == [.number("1.50")])
   }
+
+  @Test("J1, D-4: of a page that nests a million containers no value is made that ends the program")
+  func deepValue() throws {
+    func item(_ depth: Int) throws -> RawItem {
+      let text = String(repeating: "[", count: depth) + String(repeating: "]", count: depth)
+      return try RawItem(page(text), limits: DecodingLimits(depth: .max))
+    }
+    #expect(try item(4096).value.description.utf8.count == 8192)
+    let deep = try item(1_000_000)
+    #expect(deep.compact.count == 2_000_000)
+    #expect(deep["0/0"] == nil)
+    let error = #expect(throws: PageError.self) { try deep.value }
+    #expect(error?.code == .limitExceeded)
+  }
 }

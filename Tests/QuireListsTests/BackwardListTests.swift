@@ -47,8 +47,9 @@ import Testing
     #expect(list.snapshot.items[15] == item)
     #expect(list.snapshot.prepended == 10)
     #expect(list.snapshot.currentPage == 1)
-    // Reports count from the new front.
+    // Reports count from the new front; one of fewer than none says nothing.
     list.options.threshold = .standard
+    list.report(consumed: .min)
     list.report(consumed: 10)
     #expect(list.snapshot.state == .exhausted)
     #expect(try await list.items.collected() == Array(0..<20))

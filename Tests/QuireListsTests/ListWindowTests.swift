@@ -124,6 +124,21 @@ import Testing
     #expect(try await list.navigate(to: .previous)?.items == Array(20..<30))
   }
 
+  @Test("18-Window: reports of rows that no list has end no program, and lose no row")
+  func impossibleRows() async throws {
+    let source = ScriptedSource(sizes: Array(repeating: 10, count: 8))
+    let list = list(source)
+    for _ in 0..<5 { try await list.loadMore() }
+    for row in [Int.min, -1_000_000, Int.max - 8] {
+      list.report(visible: row..<row + 8)
+      list.report(consumed: row)
+      try await settle(list, source)
+      let snapshot = list.snapshot
+      #expect(snapshot.loaded == 50)
+      #expect(snapshot.itemsBefore + snapshot.count + snapshot.itemsAfter == 50)
+    }
+  }
+
   @Test("18-Window: a page that cannot be loaded again is an error at its end, once, until a retry")
   func fails() async throws {
     let source = ScriptedSource(sizes: Array(repeating: 10, count: 9))

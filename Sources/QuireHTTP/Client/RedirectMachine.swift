@@ -76,7 +76,7 @@ struct RedirectMachine {
       status == 303 ? method != .head : (status == 301 || status == 302) && method == .post
     let hop: Hop
     do {
-      var url = try URLReference(location).resolved(against: current.url)
+      var url = try URLReference(location.encodingBlanksOfQuery).resolved(against: current.url)
       url.fragment = nil
       hop = try Hop(
         becomesGET ? .get : method, url, home: home, keepsBody: current.keepsBody && !becomesGET)

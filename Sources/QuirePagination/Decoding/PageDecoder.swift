@@ -239,7 +239,7 @@ public struct BadItem: Sendable {
 /// What decoding one page may cost. Every limit throws `limitExceeded`, naming itself and the
 /// place.
 public struct DecodingLimits: Hashable, Sendable {
-  /// Containers within containers. Default 128.
+  /// Containers within containers. Default 128; in XML never more than 4096, and as many in a `JSONValue`.
   public var depth: Int
   /// Items in a page. Default 100,000.
   public var items: Int

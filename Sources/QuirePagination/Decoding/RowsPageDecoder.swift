@@ -83,7 +83,8 @@ public struct RowsPageDecoder<Item: Sendable>: PageDecoder {
 
 /// JSON Lines as a list of JSON.
 enum LinesText {
-  /// Throws `malformed` for a line that is no single value; what a value is, the decoder of JSON says.
+  /// Throws `malformed` for a line that is no single value, and `truncated` where the page ends inside of one; what a
+  /// value is, the decoder of JSON says.
   static func json(_ page: ArraySlice<UInt8>) throws(PageError) -> [UInt8] {
     var output: [UInt8] = [UInt8(ascii: "[")]
     output.reserveCapacity(page.count + 2)
@@ -93,7 +94,11 @@ enum LinesText {
       number += 1
       let line = line.first == 0x1E ? line.dropFirst() : line
       guard line.contains(where: { $0 != 0x20 && $0 != 0x09 && $0 != 0x0D }) else { continue }
-      guard isWhole(line) else {
+      let isOpen = isOpenAtEnd(line)
+      if isOpen == true, line.endIndex == page.endIndex {
+        throw PageError(.truncated, "The page is cut off: it ends inside of its line \(number).")
+      }
+      guard isOpen == false else {
         throw PageError(
           .malformed,
           "Line \(number) of the page is no single JSON value, as each line of JSON Lines is. Where the "
@@ -106,8 +111,9 @@ enum LinesText {
     return output
   }
 
-  /// Whether every bracket and string that begins in the line ends there, and nothing is beside them.
-  private static func isWhole(_ line: ArraySlice<UInt8>) -> Bool {
+  /// Whether a bracket or a string that begins in the line does not end there; nil where it holds more than one
+  /// value.
+  private static func isOpenAtEnd(_ line: ArraySlice<UInt8>) -> Bool? {
     var (depth, isText, isEscaped) = (0, false, false)
     for byte in line {
       if isText {
@@ -124,12 +130,12 @@ enum LinesText {
       case UInt8(ascii: "\""): isText = true
       case UInt8(ascii: "["), UInt8(ascii: "{"): depth += 1
       case UInt8(ascii: "]"), UInt8(ascii: "}"): depth -= 1
-      case UInt8(ascii: ",") where depth == 0: return false
+      case UInt8(ascii: ",") where depth == 0: return nil
       default: break
       }
-      if depth < 0 { return false }
+      if depth < 0 { return nil }
     }
-    return depth == 0 && !isText
+    return depth > 0 || isText
   }
 }
 
@@ -161,7 +167,8 @@ struct TableText {
     return known[counts.firstIndex(of: most) ?? 0]
   }
 
-  /// Throws `malformed` with the line where the text stops being a table.
+  /// Throws `malformed` with the line where the text stops being a table, and `truncated` where it ends inside of a
+  /// row.
   mutating func json() throws(PageError) -> [UInt8] {
     var output: [UInt8] = [UInt8(ascii: "[")]
     guard place < page.endIndex else { return output + [UInt8(ascii: "]")] }
@@ -175,8 +182,10 @@ struct TableText {
       // A line end behind the last row is no row.
       if cells.count == 1, cells[0] == nil, names.count > 1 { continue }
       guard cells.count == names.count else {
+        // A row that is too short and has no line end behind it may be a part of one.
+        let isCut = cells.count < names.count && place == page.endIndex && !endsLine(page.last)
         throw PageError(
-          .malformed,
+          isCut ? .truncated : .malformed,
           "The row in line \(start) of the table has \(cells.count.counted("cell")), and its first line has "
             + "\(names.count).")
       }
@@ -234,12 +243,17 @@ struct TableText {
       guard place == page.endIndex || [delimiter, 0x0A, 0x0D].contains(page[place]) else { break }
       return text
     }
+    guard place < page.endIndex else {
+      throw PageError(
+        .truncated,
+        "The quote that opens in line \(start) of the table is not closed: the page was cut off.")
+    }
     throw PageError(
       .malformed,
-      place < page.endIndex
-        ? "Something stands behind the closing quote of a cell, in line \(line) of the table."
-        : "The quote that opens in line \(start) of the table is not closed: the page was cut off.")
+      "Something stands behind the closing quote of a cell, in line \(line) of the table.")
   }
+
+  private func endsLine(_ byte: UInt8?) -> Bool { byte == 0x0A || byte == 0x0D }
 
   /// The text as a string of JSON.
   private static func quoted(_ text: [UInt8]) -> [UInt8] {

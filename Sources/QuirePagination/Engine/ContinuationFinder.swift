@@ -30,7 +30,9 @@ struct ContinuationFinder: EnginePart {
     } catch let error as PageError {
       result.nextFailure = error
     } catch {
-      result.nextFailure = PageError(.shape, "\(error)", underlying: error)
+      // All that is not ours comes from a closure.
+      result.nextFailure = PageError(
+        .sourceFailed, "The closure that leads to the next page threw: \(error)", underlying: error)
     }
     return result
   }
@@ -479,7 +481,7 @@ struct ContinuationFinder: EnginePart {
 extension String {
   /// A URL with the spaces of its query as `%20`: some services write filters into links as they are,
   /// and in a query every parser reads a space alike.
-  fileprivate var encodingBlanksOfQuery: String {
+  package var encodingBlanksOfQuery: String {
     guard utf8.contains(0x20), let mark = utf8.firstIndex(of: UInt8(ascii: "?")) else {
       return self
     }

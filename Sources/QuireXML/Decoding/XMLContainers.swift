@@ -11,7 +11,9 @@ struct XMLKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     return (Array(context.index.attributes(of: node)) + context.index.children(of: node))
       .map { context.index.name(of: $0).local }
       .filter { seen.insert($0).inserted }
-      .compactMap(Key.init(stringValue:))
+      .compactMap { name in
+        Key(stringValue: name) ?? context.key(for: name).flatMap { Key(stringValue: $0) }
+      }
   }
 
   func contains(_ key: Key) -> Bool { context.find(key.stringValue, in: node) != nil }
@@ -33,7 +35,7 @@ struct XMLKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
   }
 
   func decodeIfPresent<T: Decodable>(_ type: T.Type, forKey key: Key) throws -> T? {
-    try present(key).map { try context.decode(type, found: $0) }
+    try context.decodeIfPresent(type, for: key, in: node)
   }
 
   func decode(_ type: String.Type, forKey key: Key) throws -> String {

@@ -12,6 +12,8 @@ final class XMLItemContext {
   let index: XMLIndex
   let options: XMLDecodingOptions
   let numberLength: Int
+  /// Whether keys are not the names that they lead to.
+  let spellsKeys: Bool
   /// The item being decoded: paths in errors start below it.
   var item = 0 {
     didSet { if !crowds.isEmpty { crowds = [:] } }
@@ -47,6 +49,7 @@ final class XMLItemContext {
     self.index = index
     self.options = options
     self.numberLength = numberLength
+    spellsKeys = if case .exact = options.keys { false } else { true }
   }
 
   // MARK: Finding
@@ -103,9 +106,25 @@ final class XMLItemContext {
   func name(for key: String) -> String {
     switch options.keys {
     case .exact: key
-    case .capitalized: key.prefix(1).uppercased() + key.dropFirst()
+    case .capitalized:
+      // A prefix is the type's own word for a namespace.
+      if let colon = key.utf8.firstIndex(of: UInt8(ascii: ":")), !key.hasPrefix("@") {
+        key[...colon] + Self.capitalized(key[key.index(after: colon)...])
+      } else {
+        Self.capitalized(key[...])
+      }
     case .custom(let change): change(key)
     }
+  }
+
+  private static func capitalized(_ key: Substring) -> String {
+    key.prefix(1).uppercased() + key.dropFirst()
+  }
+
+  /// The key other than itself that leads to a name, where the spelling of keys tells which it is.
+  func key(for name: String) -> String? {
+    guard case .capitalized = options.keys else { return nil }
+    return name.prefix(1).lowercased() + name.dropFirst()
   }
 
   @inline(__always)

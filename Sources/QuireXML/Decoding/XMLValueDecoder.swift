@@ -40,7 +40,43 @@ private protocol XMLListType {}
 extension Array: XMLListType {}
 extension Set: XMLListType {}
 
+/// A dictionary whose keys are the page's names, which the spelling of keys leaves alone, as a `JSONDecoder`'s
+/// key strategy does. What its values are is found out by a cast, for which there has to be a protocol.
+private protocol XMLStringDictionary {
+  static func decode(_ value: XMLValue, _ context: XMLItemContext) throws -> Self
+}
+
+extension Dictionary: XMLStringDictionary where Key == String, Value: Decodable {
+  fileprivate static func decode(_ value: XMLValue, _ context: XMLItemContext) throws -> Self {
+    guard value.role == .whole || value.role == .member else {
+      throw context.mismatch([String: Any].self, value)
+    }
+    let index = context.index
+    var result: Self = [:]
+    // Of a child and an attribute of one name, the child counts, as for any key.
+    let children = index.children(of: value.node).map { XMLValue(node: $0, role: .member) }
+    let attributes = index.attributes(of: value.node).map { XMLValue(node: $0, role: .attribute) }
+    for found in children + attributes {
+      let name = index.name(of: found.node).local
+      if result[name] == nil { result[name] = try context.decode(Value.self, found) }
+    }
+    return result
+  }
+}
+
 extension XMLItemContext {
+  /// Decodes what a key leads to; nil where that counts as nil. Of a list, the first element alone does not.
+  func decodeIfPresent<T: Decodable>(
+    _ type: T.Type, for key: any CodingKey, in node: Int
+  ) throws -> T? {
+    guard let value = find(key.stringValue, in: node) else { return nil }
+    if isNil(value) {
+      guard value.role == .member, type is any XMLListType.Type, sibling(of: value.node) != nil
+      else { return nil }
+    }
+    return try decode(type, found: value)
+  }
+
   /// Decodes what a key leads to; an array that nothing leads to is empty.
   func decode<T: Decodable>(_ type: T.Type, for key: any CodingKey, in node: Int) throws -> T {
     guard let value = find(key.stringValue, in: node) else {
@@ -64,6 +100,8 @@ extension XMLItemContext {
       special =
         value.role == .attribute || value.role == .text
         ? JSONValue.string(try string(value)) : try XMLMapping(index).value(of: value.node)
+    } else if spellsKeys, let dictionary = type as? any XMLStringDictionary.Type {
+      special = try dictionary.decode(value, self)
     } else {
       do {
         return try T(from: XMLValueDecoder(context: self, value: value))

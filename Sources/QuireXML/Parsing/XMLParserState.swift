@@ -40,7 +40,8 @@ struct XMLParserState {
   ) {
     self.context = context
     self.limits = limits
-    depthLimit = decoding.depth
+    // Elements become JSON by recursion: any more would end the program.
+    depthLimit = min(decoding.depth, 4096)
     eventLimit = decoding.events
     recordLimit = min(decoding.events, Int(UInt32.max) - 1)
     self.leniency = leniency

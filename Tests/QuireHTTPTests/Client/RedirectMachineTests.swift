@@ -35,6 +35,18 @@ struct RedirectMachineTests {
     #expect(try machine.received(status: 307, location: "/d")?.url.text == "https://api.test/d")
   }
 
+  @Test("A redirect may have spaces in its query, as a next link may, and nowhere else")
+  func spaces() throws {
+    var machine = try machine()
+    #expect(
+      try machine.received(status: 302, location: "/b?q=c d e")?.text
+        == "https://api.test/b?q=c%20d%20e")
+    let error = #expect(throws: PageError.self) {
+      try machine.received(status: 302, location: "/b c?q=d")
+    }
+    #expect(error?.code == .refusedLink)
+  }
+
   @Test("R1: five hops are followed, the sixth is refused; a circle is refused at once")
   func tooMany() throws {
     var chain = try machine()

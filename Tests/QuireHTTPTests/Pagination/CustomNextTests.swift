@@ -84,4 +84,17 @@ struct CustomNextTests {
       #expect(error?.code == (message == "link" ? .crossOriginLink : .shape))
     }
   }
+
+  @Test("T11: what a closure throws that is no PageError is sourceFailed, and kept as underlying")
+  func foreignFailure() async throws {
+    struct Missing: Error {}
+    let client = PageClient(transport: CannedServer([.json("[1]")]))
+    let cursor = client.cursor(of: Int.self, at: "https://n.test/", items: "") { _ in
+      throw Missing()
+    }
+    let error = await #expect(throws: PageError.self) { try await cursor.collect() }
+    #expect(error?.code == .sourceFailed)
+    #expect(error?.underlying is Missing)
+    #expect(error?.message.contains("closure") == true)
+  }
 }

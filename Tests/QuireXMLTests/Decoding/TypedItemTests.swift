@@ -108,6 +108,58 @@ struct TypedItemTests {
     #expect(try items(Object.self, page, options: custom).items == [Object(lastModified: "t")])
   }
 
+  @Test("D-1: spelled keys lead to the cases of an enum, and leave those of dictionaries alone")
+  func spelledKeys() throws {
+    enum Event: Decodable, Sendable, Equatable { case created(id: Int), removed }
+    struct Object: Decodable, Sendable, Equatable {
+      enum CodingKeys: String, CodingKey { case metadata, lists, title = "dc:title" }
+      var metadata: [String: String?]
+      var lists: [String: [Int]]
+      var title: String?
+    }
+    let capitalized = XMLDecodingOptions(keys: .capitalized, namespaces: ["dc": "urn:dc"])
+    #expect(
+      try items(
+        Event.self, "<r><i><Created><Id>1</Id></Created></i><i a='b'><Removed/></i></r>",
+        options: capitalized
+      ).items == [.created(id: 1), .removed])
+    let page = """
+      <r><i xmlns:x="urn:dc"><Metadata Owner="o" name="n"><name>own</name><Empty/></Metadata>
+      <Lists><a>1</a><B>2</B><a>3</a></Lists><x:Title>t</x:Title></i></r>
+      """
+    let object = Object(
+      metadata: ["Owner": "o", "name": "own", "Empty": nil], lists: ["a": [1, 3], "B": [2]],
+      title: "t")
+    #expect(try items(Object.self, page, options: capitalized).items == [object])
+    let closure = XMLDecodingOptions(
+      keys: .custom { ["metadata": "Metadata", "lists": "Lists"][$0] ?? "Title" })
+    #expect(try items(Object.self, page, options: closure).items == [object])
+    let error = #expect(throws: PageError.self) {
+      try items([String: Int].self, "<r><i><a>1</a><b>x</b></i></r>", options: capitalized)
+    }
+    #expect(error?.message.contains("at /b") == true, "\(error?.message ?? "")")
+  }
+
+  @Test("D-1: an optional list is not nil because its first element is empty")
+  func listThatBeginsEmpty() throws {
+    struct Object: Decodable, Sendable, Equatable {
+      struct Part: Decodable, Equatable { var id: Int? }
+      var tag: [String]?
+      var set: Set<String>?
+      var part: [Part]?
+    }
+    let page = """
+      <r xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance">
+      <i><tag/><tag>b</tag><set> </set><part/><set>c</set><part><id>1</id></part></i>
+      <i><tag xsi:nil="true"/><tag/></i><i><tag/><part/></i></r>
+      """
+    #expect(
+      try items(Object.self, page).items == [
+        Object(tag: ["", "b"], set: [" ", "c"], part: [.init(id: nil), .init(id: 1)]),
+        Object(tag: ["", ""], set: nil, part: nil), Object(tag: nil, set: nil, part: nil),
+      ])
+  }
+
   @Test("what is missing is named as it was sought, an attribute too")
   func soughtName() throws {
     struct Object: Decodable, Sendable { var no: Int }

@@ -154,6 +154,8 @@ struct HostilePageTests {
     #expect(error.message.contains("At line 1, column 38"))
     #expect(error.description.contains("DecodingLimits.depth"))
     #expect(handed < 16 << 10)
+    let raised = try failure(deep, decoding: DecodingLimits(depth: .max)).error
+    #expect(raised.message.contains("4096 elements within each other"))
   }
 
   @Test("X7: attributes end at 256, and a tag at 64 KiB, however it arrives")
