@@ -159,12 +159,13 @@ final class Exchange {
 
   @inline(never)
   private func check(_ hop: RedirectMachine.Hop) throws {
-    try checkScheme(of: hop.origin)
+    // First what no setting should open.
     if let objection = listing.addresses(of: hop.origin).objection(
       toHost: hop.origin.host, port: hop.origin.port)
     {
       throw PageError.refusedAddress(of: hop.origin.authority, objection)
     }
+    try checkScheme(of: hop.origin)
     try Task.checkCancellation()
   }
 

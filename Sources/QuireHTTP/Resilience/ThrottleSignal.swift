@@ -24,7 +24,8 @@ package enum ThrottleSignal {
     func duration(_ text: String) -> Duration? {
       Self.duration(text, now: fields[.date].flatMap(HTTPDate.secondsSince1970) ?? now)
     }
-    if let text = fields[.retryAfter] { return duration(text) }
+    let asked = fields[values: .retryAfter]
+    if !asked.isEmpty { return asked.compactMap(duration).max() }
     for name in ["retry-after-ms", "x-ms-retry-after-ms"] {
       if let text = value(fields, name) { return duration(text + "ms") }
     }
@@ -51,9 +52,16 @@ package enum ThrottleSignal {
     {
       seconds = date - now
     } else {
-      seconds = unitDuration(compact)
+      seconds = unitDuration(compact) ?? longest(in: text)
     }
     return seconds.flatMap { $0.isFinite ? .wait(seconds: $0) : nil }
+  }
+
+  /// The longest of several numbers of seconds: what a proxy makes of a field that came twice (RFC 9110, §5.3).
+  /// A comma without a space may be that of a fraction.
+  private static func longest(in list: String) -> Double? {
+    let waits = list.split(separator: ", ", omittingEmptySubsequences: false).map { Double($0) }
+    return waits.contains(nil) ? nil : waits.compactMap(\.self).max()
   }
 
   /// `RateLimit: "burst";r=0;t=12`, possibly several, in the structured fields of RFC 9651.

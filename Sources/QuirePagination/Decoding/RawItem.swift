@@ -202,10 +202,13 @@ extension RawItem {
   /// The whole number at a path, or the one that a text is; nil where there is none.
   public func integer(_ path: String) -> Int? { storage.integer(at: path, of: node) }
 
-  /// The number at a path, or the one that a text is; nil where there is none.
+  /// The number at a path, or the one that a text is; nil where there is none, and for one that is too large.
   public func double(_ path: String) -> Double? {
     switch storage.value(at: path, of: node) {
-    case .number(let text), .string(let text): Double(text)
+    case .number(let text), .string(let text):
+      // Swift reads `0x10` and `nan`, too.
+      text.utf8.allSatisfy { (0x30...0x39).contains($0) || "+-.eE".utf8.contains($0) }
+        ? Double(text).flatMap { $0.isFinite ? $0 : nil } : nil
     default: nil
     }
   }

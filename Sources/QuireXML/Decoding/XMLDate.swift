@@ -57,12 +57,13 @@ enum XMLDate {
     }
 
     mutating func time() -> Double? {
-      guard let hour = number(2), take(":"), let minute = number(2), hour <= 24, minute < 60 else {
-        return nil
-      }
+      guard let hour = number(2), take(":"), let minute = number(2), hour <= 24, minute < 60,
+        hour < 24 || minute == 0
+      else { return nil }
       var seconds = Double(hour * 3_600 + minute * 60)
       guard take(":") else { return seconds }
-      guard let second = number(2), second <= 60 else { return nil }
+      // An hour of 24 is the end of a day.
+      guard let second = number(2), second <= 60, hour < 24 || second == 0 else { return nil }
       seconds += Double(second)
       guard take(".") || take(",") else { return seconds }
       var scale = 0.1

@@ -445,6 +445,22 @@ extension XMLItemContext {
     return url
   }
 
+  func uuid(_ value: XMLValue) throws -> UUID {
+    try checkScalar(value, UUID.self)
+    let text = withBytes(of: value) { String(decoding: XMLText.trimmed($0), as: UTF8.self) }
+    guard let uuid = UUID(uuidString: text) else { throw mismatch(UUID.self, value) }
+    return uuid
+  }
+
+  /// The case whose text is written with white space around it, such as of an enum; nil for other types.
+  func trimmedCase(_ type: any RawRepresentable.Type, _ value: XMLValue) -> Any? {
+    func make<T: RawRepresentable>(_ type: T.Type) -> T? {
+      let text = withBytes(of: value) { String(decoding: XMLText.trimmed($0), as: UTF8.self) }
+      return (text as? T.RawValue).flatMap(T.init(rawValue:))
+    }
+    return make(type)
+  }
+
   func decimal(_ value: XMLValue) throws -> Decimal {
     try checkScalar(value, Decimal.self)
     let text = withBytes(of: value) { String(decoding: XMLText.trimmed($0), as: UTF8.self) }

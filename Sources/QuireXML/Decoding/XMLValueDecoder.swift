@@ -96,6 +96,8 @@ extension XMLItemContext {
       special = try url(value)
     } else if type == Decimal.self {
       special = try decimal(value)
+    } else if type == UUID.self {
+      special = try uuid(value)
     } else if type == JSONValue.self {
       special =
         value.role == .attribute || value.role == .text
@@ -106,6 +108,11 @@ extension XMLItemContext {
       do {
         return try T(from: XMLValueDecoder(context: self, value: value))
       } catch {
+        if let type = type as? any RawRepresentable.Type,
+          let found = trimmedCase(type, value) as? T
+        {
+          return found
+        }
         if failedNode == nil { failedNode = value.node }
         throw error
       }

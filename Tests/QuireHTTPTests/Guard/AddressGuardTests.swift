@@ -100,6 +100,14 @@ struct AddressGuardTests {
     #expect(await error(client(CannedServer([.json("[1]")])), at: "http://169.254.169.254/") == nil)
   }
 
+  @Test(
+    "R11: of a redirect to a private address in the clear, the address is what is wrong with it")
+  func inTheClear() async {
+    let server = redirect(to: "169.254.169.254")
+    let client = PageClient(transport: server)
+    #expect(await error(client, at: "http://127.0.0.1/1")?.code == .refusedAddress)
+  }
+
   @Test("15-Guard: a policy reaches further, or not even the first host where that is private")
   func policies() async throws {
     let network = try AddressNetwork("10.0.0.0/8")

@@ -51,6 +51,9 @@ struct ThrottleSignalTests {
   func retryAfter() {
     #expect(wait([("Retry-After", "30")]) == .seconds(30))
     #expect(wait([("Retry-After", "2.0")]) == .seconds(2))
+    #expect(wait([("Retry-After", "5"), ("Retry-After", "8")]) == .seconds(8))
+    #expect(wait([("Retry-After", "8, 5")]) == .seconds(8))
+    #expect(wait([("Retry-After", "8, soon")]) == nil)
     #expect(
       wait([
         ("Retry-After", "Wed, 21 Oct 2026 07:28:00 GMT"),

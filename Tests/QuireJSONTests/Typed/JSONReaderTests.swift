@@ -183,10 +183,12 @@ struct JSONReaderTests {
   func untyped() throws {
     let text = #"""
       {"id":7,"id":8,"user":{"login":"ann","a/b":"slash","~":true},"labels":[{"name":"x"},{"name":"y"}],
-       "big":12345678901234567890,"half":1.50,"text":"42","null":null,"gr\u00f6ße":"ok","":{"":1},"yes":"yes"}
+       "big":12345678901234567890,"half":1.50,"text":"42","null":null,"gr\u00f6ße":"ok","":{"":1},"yes":"yes",
+       "hexadecimal":"0x10","large":1e400,"no":"nan"}
       """#
     let xml = try XMLRawItem.items(
-      "<r><i><user><login>ann</login></user><text>42</text><yes>yes</yes><half>1.50</half></i></r>")
+      "<r><i><user><login>ann</login></user><text>42</text><yes>yes</yes><half>1.50</half><hexadecimal>0x10</hexadecimal></i></r>"
+    )
     let item = try RawItem(Array(text.utf8))
     for item in [item] + xml {
       #expect(item.string("user/login") == "ann")
@@ -194,6 +196,7 @@ struct JSONReaderTests {
       #expect(item.integer("text") == 42)
       #expect(item.bool("yes") == true)
       #expect(item.double("half") == 1.5)
+      #expect(item.double("hexadecimal") == nil)
       #expect(item["user/none"] == nil)
       #expect(item.string("none") == nil)
       #expect(item.string("user/login/x") == nil)
@@ -208,6 +211,8 @@ struct JSONReaderTests {
     #expect(item["labels/x"] == nil)
     #expect(item.integer("big") == nil)
     #expect(item["big"] == .number("12345678901234567890"))
+    #expect(item.double("large") == nil)
+    #expect(item.double("no") == nil)
     #expect(item["null"] == .null)
     #expect(item.string("null") == nil)
     #expect(item.string("größe") == "ok")

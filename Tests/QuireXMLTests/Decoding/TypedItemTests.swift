@@ -69,6 +69,34 @@ struct TypedItemTests {
           blank: "", null: nil, raw: ["@a": "1", "#text": "t"]))
   }
 
+  @Test("D-1: white space around a text belongs to a String, and not to what a text is read as")
+  func whiteSpace() throws {
+    struct Entry: Decodable, Sendable, Equatable {
+      enum Kind: String, Decodable { case open, closed }
+      enum Level: Int, Decodable { case low = 1 }
+      var id: UUID
+      var kind: Kind
+      var other: Kind
+      var level: Level
+      var kinds: [Kind]
+    }
+    let id = "6F9619FF-8B86-D011-B42D-00C04FC964FF"
+    let page = """
+      <r><i kind="
+      open"><id> \(id)\n</id><other>closed</other><level> 1 </level><kinds>
+      open </kinds><kinds>closed</kinds></i></r>
+      """
+    let item = try #require(try items(Entry.self, page).items.first)
+    #expect(
+      item
+        == Entry(
+          id: try #require(UUID(uuidString: id)), kind: .open, other: .closed, level: .low,
+          kinds: [.open, .closed]))
+    #expect(throws: PageError.self) {
+      try items(Entry.self, page.replacing("<other>closed", with: "<other> shut"))
+    }
+  }
+
   @Test("text beside attributes has a key of its own, and @ tells attributes from elements")
   func textKey() throws {
     struct Link: Decodable, Sendable, Equatable {
@@ -330,6 +358,8 @@ struct TypedItemTests {
       ("2025-03-01T12:00Z", 1_740_830_400),
       ("2025-03-01t12:00:00.5z", 1_740_830_400.5), ("1969-12-31T23:59:59-00:30", 1_799),
       ("2025-02-29", nil), ("2025-13-01", nil), ("2025-03-01T25:00:00Z", nil), ("yesterday", nil),
+      ("2025-02-28T24:00:00Z", 1_740_787_200), ("2025-02-28T24:30:00Z", nil),
+      ("2025-02-28T24:00:01Z", nil),
       ("2025-03-01T12:00:00+", nil), ("", nil),
     ] as [(String, Double?)])
   func dates(text: String, seconds: Double?) {
