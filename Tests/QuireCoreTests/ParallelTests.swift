@@ -42,15 +42,21 @@ private final class HalvesReader: PageReader {
     #expect(reader.reads.withLock { $0.count } == 6)
   }
 
-  @Test("P-9: a window without bounds reads a bounded number of pages at once")
-  func unboundedWindow() async throws {
+  @Test("P-9: a window of no pages, and one without bounds, is refused before anything is read")
+  func impossibleWindow() async throws {
     let reads = Atomic(0)
     let cursor = Cursor<Int>.numbered(clock: ManualClock()) { number in
       reads.add(1, ordering: .relaxed)
       return NumberedPage(number <= 3 ? [number] : [], isLast: number >= 3)
     }
-    #expect(try await cursor.parallel(.max).collect() == [1, 2, 3])
-    #expect(reads.load(ordering: .relaxed) <= 2 * 1024)
+    for window in [.min, 0, 1025, .max] {
+      let error = await #expect(throws: PageError.self) {
+        try await cursor.parallel(window).collect()
+      }
+      #expect(error?.code == .invalidArgument)
+    }
+    #expect(reads.load(ordering: .relaxed) == 0)
+    #expect(try await cursor.parallel(1024).collect() == [1, 2, 3])
   }
 
   @Test("P-9, 15-Limits: each parallel walk resumed under a limit on requests gets further")

@@ -66,9 +66,9 @@ final class ParallelReader<Item: Sendable>: DerivedReader {
 
   func read(at position: Position) async throws -> Page<Item>? {
     let limit = state.withLock { $0.window.limit }
-    guard limit >= 1 else {
+    guard 1...1024 ~= limit else {
       throw PageError(
-        .invalidArgument, "parallel(\(limit)) cannot work; give a window of 1 or more.",
+        .invalidArgument, "parallel(\(limit)) cannot work; give a window of 1 to 1024.",
         attempts: 0)
     }
     let first = begin(at: position)

@@ -120,13 +120,13 @@ extension Cursor {
   /// the server throttles a page, the window is halved; it grows again by one for each window that
   /// goes well. Where the transport sends fewer requests to one host at the same time, they wait there,
   /// and the report warns by `WalkReport.Warning.Code.narrowedWindow`. Pages are held until their turn,
-  /// at most `window` of them. A `window` below 1 is
-  /// `invalidArgument`, thrown by the first `next()`; one above 1024 counts as that.
+  /// at most `window` of them. A `window` below 1 or above 1024 is
+  /// `invalidArgument`, thrown by the first `next()`: before a total is known, as many pages are read as
+  /// it has room for, wherever the listing ends.
   public func parallel(_ window: Int) -> Cursor<Item> {
     deriving { base, context in
-      // Before a total is known, as many are read as the window has room for, wherever the listing ends.
       context.direction == .backward
-        ? base : ParallelReader(base, limit: Swift.min(window, 1024), context: context)
+        ? base : ParallelReader(base, limit: window, context: context)
     }
   }
 
