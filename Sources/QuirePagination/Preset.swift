@@ -184,8 +184,11 @@ extension Pagination {
     let described = presets.filter { preset in
       let words = preset.reply.lowercased().split { !$0.isLetter && !$0.isNumber }
       return words.contains { $0 == word }
+        || zip(words, words.dropFirst()).contains { $0 + $1 == word }
     }
-    if !described.isEmpty { return described.prefix(3).map(\.name) }
+    // A word that names no API most likely means a style.
+    let styles = described.filter(\.isGeneric)
+    if !described.isEmpty { return (styles.isEmpty ? described : styles).prefix(3).map(\.name) }
     let names = presets.flatMap { [$0.name] + $0.aliases }
     if let nearest = NearestName.find(name, in: names) { return [nearest] }
     return word.count < 3 ? [] : Array(names.filter { $0.lowercased().contains(word) }.prefix(3))

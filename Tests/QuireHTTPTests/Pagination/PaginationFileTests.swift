@@ -176,6 +176,8 @@ struct PaginationFileTests {
   func unknownPreset() {
     let near = #expect(throws: PageError.self) { try Pagination.preset(named: "gihtub") }
     #expect(near?.message.contains(#"Did you mean "github"?"#) == true)
+    let style = #expect(throws: PageError.self) { try Pagination.preset(named: "pageNumber") }
+    #expect(style?.message.contains(#"Did you mean "pages" or "totalPages"?"#) == true)
     let far = #expect(throws: PageError.self) { try Pagination.preset(named: "wombat") }
     #expect(far?.message.contains("quire presets") == true)
   }
