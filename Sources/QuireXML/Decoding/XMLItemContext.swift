@@ -404,9 +404,14 @@ extension XMLItemContext {
     return result
   }
 
+  /// The text without the white space around it.
+  private func trimmedText(_ value: XMLValue) -> String {
+    withBytes(of: value) { String(decoding: XMLText.trimmed($0), as: UTF8.self) }
+  }
+
   func bool(_ value: XMLValue) throws -> Bool {
     try checkScalar(value, Bool.self)
-    let text = withBytes(of: value) { String(decoding: XMLText.trimmed($0), as: UTF8.self) }
+    let text = trimmedText(value)
     switch text {
     case "true", "1", "True", "TRUE": return true
     case "false", "0", "False", "FALSE": return false
@@ -416,7 +421,7 @@ extension XMLItemContext {
 
   func date(_ value: XMLValue) throws -> Date {
     try checkScalar(value, Date.self)
-    let text = withBytes(of: value) { String(decoding: XMLText.trimmed($0), as: UTF8.self) }
+    let text = trimmedText(value)
     switch options.dates {
     case .iso8601:
       guard let date = XMLDate.parse(text) else { throw mismatch(Date.self, value) }
@@ -440,14 +445,14 @@ extension XMLItemContext {
 
   func url(_ value: XMLValue) throws -> URL {
     try checkScalar(value, URL.self)
-    let text = withBytes(of: value) { String(decoding: XMLText.trimmed($0), as: UTF8.self) }
+    let text = trimmedText(value)
     guard let url = URL(string: text) else { throw mismatch(URL.self, value) }
     return url
   }
 
   func uuid(_ value: XMLValue) throws -> UUID {
     try checkScalar(value, UUID.self)
-    let text = withBytes(of: value) { String(decoding: XMLText.trimmed($0), as: UTF8.self) }
+    let text = trimmedText(value)
     guard let uuid = UUID(uuidString: text) else { throw mismatch(UUID.self, value) }
     return uuid
   }
@@ -455,15 +460,14 @@ extension XMLItemContext {
   /// The case whose text is written with white space around it, such as of an enum; nil for other types.
   func trimmedCase(_ type: any RawRepresentable.Type, _ value: XMLValue) -> Any? {
     func make<T: RawRepresentable>(_ type: T.Type) -> T? {
-      let text = withBytes(of: value) { String(decoding: XMLText.trimmed($0), as: UTF8.self) }
-      return (text as? T.RawValue).flatMap(T.init(rawValue:))
+      (trimmedText(value) as? T.RawValue).flatMap(T.init(rawValue:))
     }
     return make(type)
   }
 
   func decimal(_ value: XMLValue) throws -> Decimal {
     try checkScalar(value, Decimal.self)
-    let text = withBytes(of: value) { String(decoding: XMLText.trimmed($0), as: UTF8.self) }
+    let text = trimmedText(value)
     // Decimal takes what a text begins with for the number, and ignores the rest.
     guard text.utf8.count <= numberLength, Self.isDecimal(text),
       let decimal = Decimal(string: text), decimal.isFinite
