@@ -13,7 +13,8 @@ package enum Simulation {
   private typealias Original = @convention(thin) (UnownedJob) -> Void
   private typealias Hook = @convention(thin) (UnownedJob, Original) -> Void
 
-  /// The jobs of one simulation that are ready. Only its thread touches them.
+  /// The jobs of one simulation that are ready.
+  // SAFETY: only the thread that simulates touches them: it alone has it for its queue, and runs their jobs.
   private final class Queue: @unchecked Sendable, TaskExecutor {
     var ready: [UnownedJob] = []
 

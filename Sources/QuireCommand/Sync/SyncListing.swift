@@ -67,6 +67,8 @@ struct SyncListing: Sendable {
           try PagePath(deleted.string ?? deleted["field"]?.string ?? ""), is: deleted["value"])
       }
     }
+    try Self.checkKey(of: destination, since, deleted, at: place)
+    try Self.check(changes: changes, value, destination, pagination, at: place)
     let written = (value["parameters"] ?? .null).textsByName
     if forRequests {
       headers = try SyncFile.headers(value["headers"], at: "\(place).headers", in: folder)
@@ -93,8 +95,6 @@ struct SyncListing: Sendable {
     ]
     let scope = scope
     since?.increment.scope = scope
-    try checkKey(at: place)
-    try Self.check(changes: changes, value, destination, pagination, at: place)
   }
 
   /// What is known of a listing's increments is known of this request and this field.
@@ -106,7 +106,9 @@ struct SyncListing: Sendable {
     return sum.text
   }
 
-  private func checkKey(at place: String) throws(SyncFileError) {
+  private static func checkKey(
+    of destination: DestinationRequest, _ since: Since?, _ deleted: Tombstone?, at place: String
+  ) throws(SyncFileError) {
     guard since == nil || destination.key != nil else {
       throw SyncFileError(
         "\(place).since",
