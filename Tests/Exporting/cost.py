@@ -102,7 +102,7 @@ def rows(quire, base, tools, disk, memory):
     exports = Exports(quire, base, memory, tools)
     counted = [exports.pair(exports.instructions, number) for number in range(COUNTS)]
     yield print_row("instructions", counted, lambda ratios: (min(ratios), max(ratios)), "{:,.0f}")
-    # Valgrind knows no wide multiplication, by which a step of the sum is of 128 bytes.
+    # Valgrind knows no wide multiplication, by which a step of the sum is of 256 bytes.
     summed = exports.cost(True, exports.instructions, "--toggle-collect=quire_crc32_by_64")
     exports.clear()
     print(f"    of them the sum   {summed / counted[0][1]:7.2%}  in steps of 64 bytes", flush=True)
