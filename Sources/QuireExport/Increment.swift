@@ -30,8 +30,12 @@ public struct Increment: Sendable {
   package var numberLookBack: Int64?
   /// Of which requests the values are known; those of others begin anew. Default: those by this field.
   package var scope: String?
-  /// Whether the listing begins with the newest item: it is left at the first one that is older than what
-  /// was asked for. Default false.
+  /// Whether the listing begins with the newest item: it is left behind the first page that ends with one that is
+  /// older than what was asked for. Default false.
+  ///
+  /// Older items between newer ones, such as pinned ones, are left out. `SinkError.Code.unfit` where values are
+  /// texts of which none can tell the newer one: no times, no numbers, and not of one length and of letters and
+  /// digits, or with a year in front.
   public var isNewestFirst: Bool
 
   /// An increment by a field.
@@ -106,12 +110,17 @@ struct IncrementMachine {
   /// The new ones of a page's items, and whether the listing has come to known ground.
   mutating func take(_ items: [RawItem]) throws -> (new: [RawItem], isOver: Bool) {
     var new: [RawItem] = []
+    var isOver = false
     for item in items {
       guard let value = try item.valueIfUnicode(at: increment.field), value != .null else {
         new.append(item)
         continue
       }
-      if increment.isNewestFirst, let since, try Self.isLess(value, since) { return (new, true) }
+      if increment.isNewestFirst {
+        try checkOrder(of: value, and: since ?? greatest ?? value)
+        isOver = try since.map { try Self.isLess(value, $0) } ?? false
+        if isOver { continue }
+      }
       guard let path = increment.key else {
         greatest = try greatest.map { try Self.isLess($0, value) ? value : $0 } ?? value
         new.append(item)
@@ -127,7 +136,7 @@ struct IncrementMachine {
       try note(key, Known(value: value, digest: digest))
       if !isKnown { new.append(item) }
     }
-    return (new, false)
+    return (new, isOver)
   }
 
   private mutating func note(_ key: JSONValue, _ known: Known) throws {
@@ -191,6 +200,9 @@ extension IncrementMachine {
       let start = (min(number, began * unit) - seconds * unit).rounded(.down)
       guard let start = Int64(exactly: start) else { break }
       return .number("\(start)")
+    case .string(let text) where text.isWhole:
+      let start = try start(of: .number(text), increment, began)
+      return .string(start.description)
     case .string(let text):
       guard let time = IncrementTime(text) else {
         guard seconds > 0, increment.numberLookBack == nil else { return value }
@@ -218,6 +230,23 @@ extension IncrementMachine {
     return nil
   }
 
+  /// Throws where none can tell which of two texts is newer, such as days in front of their months: a listing would
+  /// be left too early.
+  private func checkOrder(of left: JSONValue, and right: JSONValue) throws(SinkError) {
+    guard case .string(let left) = left, case .string(let right) = right else { return }
+    let texts = [left, right]
+    let isOrdered =
+      texts.allSatisfy { IncrementTime($0) != nil } || texts.allSatisfy(\.isWhole)
+      || left.utf8.count == right.utf8.count
+        && texts.allSatisfy { $0.prefix(4).isWhole || $0.utf8.allSatisfy(\.isLetterOrDigit) }
+    guard !isOrdered else { return }
+    throw SinkError(
+      .unfit,
+      "\(ServerText(left, limit: 40)) at \(increment.field.place) is neither a time (RFC 3339) nor a number: which "
+        + "of two such texts is newer cannot be told. Read the listing to its end, without newestFirst."
+    )
+  }
+
   private static func less(_ text: String, by back: Int64) -> JSONValue? {
     if back == 0 { return .number(text) }
     if let whole = Int64(text) {
@@ -238,6 +267,11 @@ extension IncrementMachine {
       if let left = IncrementTime(left), let right = IncrementTime(right) {
         return left.date < right.date
       }
+      if left.isWhole, right.isWhole {
+        let (left, right) = (left.drop { $0 == "0" }.utf8, right.drop { $0 == "0" }.utf8)
+        guard left.count == right.count else { return left.count < right.count }
+        return left.lexicographicallyPrecedes(right)
+      }
       return left.utf8.lexicographicallyPrecedes(right.utf8)
     default: break
     }
@@ -245,6 +279,17 @@ extension IncrementMachine {
       .unfit,
       "\(left.description.prefix(40)) and \(right.description.prefix(40)) cannot be compared: a field that "
         + "increments are told by has one type.")
+  }
+}
+
+extension StringProtocol {
+  /// Whether it is a whole number from 0 on, however long.
+  fileprivate var isWhole: Bool { !isEmpty && utf8.allSatisfy { (0x30...0x39).contains($0) } }
+}
+
+extension UInt8 {
+  fileprivate var isLetterOrDigit: Bool {
+    (0x30...0x39).contains(self) || (0x61...0x7A).contains(self | 0x20)
   }
 }
 

@@ -195,7 +195,7 @@ import Testing
     arguments: [
       (
         "    key: login", "    kee: login",
-        "listings.organisations: There is no kee. Did you mean \"key\"?"
+        "listings.organisations: There is no member kee. Did you mean \"key\"?"
       ),
       ("for: organisations", "for: organisation", "Did you mean \"organisations\"?"),
       ("{login}", "{login", "not closed"), ("for: organisations\n", "\n", "needs a parent"),
@@ -214,7 +214,9 @@ import Testing
         "listings.issues: Its items go where those of organ"
       ),
       ("key: login", "<<: 5", "<< merges mappings"),
-      ("to: forge.db", "to: [", "no YAML"),
+      ("to: forge.db", "to: [", "no YAML: line "),
+      ("  organisations:", "\torganisations:", "Indent by blanks, not tabs"),
+      ("to: forge.db", "to: forge.db\nto: b.db", "to is there twice, in what begins at line 1."),
       ("for: organisations", "for: comments", "its own ancestor"),
     ])
   func namesMistakes(old: String, new: String, words: String) async throws {

@@ -69,6 +69,51 @@ struct IncrementTests {
     #expect(sink.items.count == 21)
   }
 
+  @Test("16-Increment: an older item that is pinned on top does not end a newest-first listing")
+  func pinned() async throws {
+    let sink = MemorySink(mode: .append)
+    func run(_ pages: [[(Int, Int)]]) async throws -> ExportReport {
+      let pages = pages.map { $0.map { text($0.0, $0.1) } }
+      return try await Export(
+        to: sink, increment: Increment("/time", key: "/id", isNewestFirst: true)
+      ) { _ in Cursor(listing(pages)) }.run()
+    }
+    _ = try await run([[(1, 10), (4, 40)], [(3, 30), (2, 20)]])
+    let report = try await run([[(1, 10), (6, 60)], [(5, 50), (4, 40)], [(3, 30)], [(2, 20)]])
+    #expect(sink.items.suffix(2) == [text(6, 60), text(5, 50)] && sink.items.count == 6)
+    #expect(report.isComplete && report.pages == 3)
+  }
+
+  @Test(
+    "16-Increment: a newest-first listing ends at no text of which none can tell whether it is older",
+    arguments: [
+      (["999"], ["1001", "1000", "999"], true),
+      (["01HZX"], ["01J00", "01HZX"], true),
+      (["2023/12/31 10:00"], ["2024/01/01 09:00", "2023/12/31 10:00"], true),
+      (["Wed, 01 May 2024 00:00:00 GMT"], ["Fri, 03 May 2024 00:00:00 GMT"], false),
+      (["12/31/2023"], ["01/02/2024", "12/31/2023"], false),
+      (["v9"], ["v10", "v9"], false), (["2024/9/1"], ["2024/10/1"], false),
+    ])
+  func texts(first: [String], then: [String], isKnown: Bool) async throws {
+    let sink = MemorySink(mode: .append)
+    func run(_ values: [String]) async throws {
+      let items = values.map { "{\"id\":\"\($0)\",\"t\":\"\($0)\"}" }
+      try await Export(
+        to: sink, increment: Increment("/t", key: "/id", isNewestFirst: true)
+      ) { _ in Cursor(listing([items])) }.run()
+    }
+    func runTwice() async throws {
+      try await run(first)
+      try await run(then)
+    }
+    if isKnown {
+      try await runTwice()
+      #expect(sink.items.count == then.count)
+    } else {
+      await #expect { try await runTwice() } throws: { "\($0)".contains("cannot be told") }
+    }
+  }
+
   @Test(
     "16-Increment: what came late is found in the look-back, and what was there is not repeated")
   func looksBack() async throws {

@@ -202,9 +202,7 @@ struct SyncFile: Sendable {
       var count = 0
       return try value(of: node, &count)
     } catch let error as YamlError {
-      // The lines behind the first two show the place.
-      let reason = "\(error)".split(separator: "\n").prefix(2).joined(separator: ", ")
-      throw SyncFileError("the file", "It is no YAML: \(ServerText(reason))")
+      throw SyncFileError("the file", error.sentence)
     }
   }
 
@@ -243,6 +241,26 @@ struct SyncFile: Sendable {
       }
       return .string(scalar.string)
     case .alias: throw SyncFileError("the file", "An alias has no anchor.")
+    }
+  }
+}
+
+extension YamlError {
+  /// What is wrong, and where.
+  fileprivate var sentence: String {
+    switch self {
+    case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
+      .composer(_, let problem, let mark, _):
+      let isStray = problem.contains("cannot start any token")
+      return "It is no YAML: line \(mark.line), column \(mark.column): \(ServerText(problem))."
+        + (isStray
+          ? " Indent by blanks, not tabs, and put what begins with @, % or ` in quotes." : "")
+    case .duplicatedKeysInMapping(let names, let context):
+      let names = names.map { "\(ServerText($0))" }.joined(separator: ", ")
+      return "\(names) is there twice, in what begins at line \(context.mark.line). Keep one."
+    default:
+      let reason = "\(self)".split(separator: "\n").first ?? "its text cannot be read"
+      return "It is no YAML: \(ServerText(String(reason)))."
     }
   }
 }

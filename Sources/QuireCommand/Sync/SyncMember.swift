@@ -225,7 +225,7 @@ extension SyncMember {
         let names = members.map(\.name).joined(separator: ", ")
         throw SyncFileError(
           place,
-          "There is no \(ServerText(member.name)).\(NearestName.hint(member.name, in: members.map(\.name)))"
+          "There is no member \(ServerText(member.name)).\(NearestName.hint(member.name, in: members.map(\.name)))"
             + " Known are \(names).")
       }
       try known.check(member.value, at: place == "the file" ? known.name : "\(place).\(known.name)")
