@@ -191,6 +191,28 @@ import Testing
   }
 
   @Test(
+    "16-Sync: no value of a parent leads out of the path that its URL has",
+    arguments: [("{n}", ".."), ("{n}", "."), ("{+n}", "a/../../b"), ("{+n}", "%2e%2E/b")])
+  func staysInPath(placeholder: String, name: String) async throws {
+    let forge = try Forge()
+    let parents = #"[{"id":1,"n":"\#(name)"},{"id":2,"n":"..."}]"#
+    let server = try FaultServer { request in
+      [.respond(request.path == "/parents" ? parents : #"[{"id":1}]"#)]
+    }
+    defer { server.stop() }
+    let file = forge.folder.appending(path: "x.yaml").path
+    try """
+    to: x.db
+    listings:
+      parents: {url: "\(server.url("/parents"))", preset: linkHeader, key: id}
+      children: {for: parents, url: "\(server.url("/p/\(placeholder)/c"))", preset: linkHeader, key: id}
+    """.write(toFile: file, atomically: true, encoding: .utf8)
+    let ending = try await Command.quire(["sync", file])
+    #expect(ending.status == 1 && ending.errors.contains("left out 1 parent"), "\(ending.errors)")
+    #expect(server.requests.map(\.path) == ["/parents", "/p/.../c"])
+  }
+
+  @Test(
     "16-Sync: what a file cannot say is named with its place and the right word",
     arguments: [
       (

@@ -318,7 +318,7 @@ final class SyncSource: Sendable {
   private func cursor(
     _ values: JSONValue, _ part: Partition?, _ since: String?
   ) throws -> Cursor<RawItem> {
-    let url = listing.url.filled { value($0, in: values, part) }
+    let url = try listing.url.filled { value($0, in: values, part) }
     let origin = try Origin(url: url)
     guard origins.contains(origin) else {
       throw PageError(

@@ -65,8 +65,11 @@ struct SyncTemplate: Sendable {
   }
 
   /// The URL for a parent's values.
-  func filled(by value: (SyncPlaceholder) -> JSONValue?) -> String {
-    parts.map { part in
+  ///
+  /// Throws `PageError` where a value leads out of the path that the template has: `.` and `..` are steps in one
+  /// (RFC 3986, §3.3), encoded or not.
+  func filled(by value: (SyncPlaceholder) -> JSONValue?) throws -> String {
+    let url = parts.map { part in
       switch part {
       case .text(let text): return text
       case .value(let placeholder, let isReserved):
@@ -77,5 +80,16 @@ struct SyncTemplate: Sendable {
           : PercentEncoding.encode(text)
       }
     }.joined()
+    let path = url.prefix { !"?#".contains($0) }
+    let isStep = path.split(separator: "/").contains {
+      [".", ".."].contains(PercentEncoding.decode($0))
+    }
+    guard !isStep || placeholders.isEmpty else {
+      throw PageError(
+        .invalidURL,
+        "A parent's value would make \(ServerText(path)) of \(ServerText(text)), and lead to another path by . or "
+          + "..: it is no name.")
+    }
+    return url
   }
 }
