@@ -40,9 +40,17 @@ extension PaginationDetector {
       let total = totals().first { $0.kind != .pages }
       return Pagination(
         next: route.next, send: route.send, request: Pagination.RequestRule(isQuery: isPost),
-        end: flags,
+        end: flags + sentinels(of: route.next),
         items: items, total: total)
     }
+  }
+
+  /// Where the next page or offset is a number, 0 and -1 lead nowhere: some servers end so in place of null.
+  private func sentinels(of next: Pagination.Next) -> [Pagination.End] {
+    guard case .body(let path) = next,
+      case .number? = try? answer.document.value(at: path)
+    else { return [] }
+    return [.noNext(sentinels: ["0", "-1"])]
   }
 
   private func routes(for sign: DetectorSign) -> [Pagination.Route] {

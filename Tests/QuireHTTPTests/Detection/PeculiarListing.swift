@@ -62,7 +62,7 @@ struct PeculiarListing: Sendable {
 
   static let all: [PeculiarListing] =
     misleading + volatile + refusing + asked + slices + pageCounts
-    + otherFormats + illusory
+    + otherFormats + illusory + ended
 
   // MARK: Ends and lists that are none
 
@@ -90,6 +90,21 @@ struct PeculiarListing: Sendable {
       .json(
         "{\"error\":[],\"result\":{\"ledger\":{\"A\":{\"id\":1},\"B\":{\"id\":2}},\"count\":\(count)}}"
       )
+    },
+  ]
+
+  // MARK: Words for no next page
+
+  private static let ended: [PeculiarListing] = [
+    .init(name: "a next page that is 0 behind the last", isFound: true) { request in
+      let page = request.number("page") ?? 1
+      return .json(
+        "{\"items\":\(items((page - 1) * size)),\"nextPage\":\(page * size < count ? page + 1 : 0)}"
+      )
+    },
+    .init(name: "a next offset that is -1 behind the last", isFound: true) { request in
+      let start = request.number("offset") ?? 0
+      return .json("{\"items\":\(items(start)),\"nextOffset\":\(next(start) ?? -1)}")
     },
   ]
 
