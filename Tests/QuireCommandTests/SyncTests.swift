@@ -372,6 +372,30 @@ import Testing
     #expect(stopped.output.contains("stopped: the same command goes on"), "\(stopped.output)")
   }
 
+  @Test(
+    "16-Sync: a run that is stopped before it has stored anything says so, whatever the one before had"
+  )
+  func countsOwnItems() async throws {
+    let isHolding = Mutex(false)
+    let server = try FaultServer { _ in
+      isHolding.withLock { $0 } ? [.hold] : [.respond(#"[{"id":1},{"id":2}]"#)]
+    }
+    defer { server.stop() }
+    let forge = try Forge()
+    let file = forge.folder.appending(path: "x.yaml").path
+    try """
+    to: x.db
+    listings: {things: {url: "\(server.url("/things"))", preset: linkHeader, key: id}}
+    """.write(toFile: file, atomically: true, encoding: .utf8)
+    #expect(try await Command.quire(["sync", file]).errors.contains("things: complete, 2 items"))
+    isHolding.withLock { $0 = true }
+    let command = try Command(["sync", file])
+    try await server.received(2)
+    command.send(signal: SIGTERM)
+    let ending = try await command.end()
+    #expect(ending.errors.contains("things: interrupted, 0 items"), "\(ending.errors)")
+  }
+
   @Test("16-Sync: the published JSON Schema is that of the tool")
   func publishesSchema() async throws {
     let printed = try await Command.quire(["sync", "--schema"]).output

@@ -160,7 +160,10 @@ struct SyncRun: Sendable {
   private static func outcome(
     of report: ExportReport, _ listing: SyncListing, _ skipped: Int, _ failed: Int
   ) -> Outcome {
-    var words = (report.checkpoint?.items ?? 0).counted("item")
+    // Up to its first commit, a run that begins finds what the one before it has left.
+    let isOfRunBefore =
+      if case .cancelled = report.end { report.commits == 0 && !report.isResumed } else { false }
+    var words = (isOfRunBefore ? 0 : report.checkpoint?.items ?? 0).counted("item")
     if skipped > 0 { words += ", \(skipped.counted("parent")) without a listing" }
     if !report.recoveries.isEmpty {
       words += ", cursors expired: \(report.recoveries.map(\.rawValue).joined(separator: ", "))"

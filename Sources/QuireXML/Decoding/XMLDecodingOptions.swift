@@ -57,11 +57,14 @@ public struct XMLDecodingOptions: Sendable {
   /// Whether an empty element is nil where a value is optional; otherwise it is an empty string.
   /// Default true.
   public var emptyIsNil: Bool
+  /// What types find in their decoder's `userInfo`. Default: nothing.
+  public var userInfo: [CodingUserInfoKey: any Sendable]
 
   /// Options; every parameter has the default of its property.
   public init(
     keys: KeyStrategy = .exact, namespaces: [String: String] = [:], textKey: String = "#text",
-    dates: DateStrategy = .iso8601, data: DataStrategy = .base64, emptyIsNil: Bool = true
+    dates: DateStrategy = .iso8601, data: DataStrategy = .base64, emptyIsNil: Bool = true,
+    userInfo: [CodingUserInfoKey: any Sendable] = [:]
   ) {
     self.keys = keys
     self.namespaces = namespaces
@@ -69,6 +72,7 @@ public struct XMLDecodingOptions: Sendable {
     self.dates = dates
     self.data = data
     self.emptyIsNil = emptyIsNil
+    self.userInfo = userInfo
   }
 }
 

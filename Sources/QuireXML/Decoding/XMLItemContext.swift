@@ -11,6 +11,7 @@ import QuirePagination
 final class XMLItemContext {
   let index: XMLIndex
   let options: XMLDecodingOptions
+  let userInfo: [CodingUserInfoKey: Any]
   let numberLength: Int
   /// Whether keys are not the names that they lead to.
   let spellsKeys: Bool
@@ -48,6 +49,7 @@ final class XMLItemContext {
   init(_ index: XMLIndex, _ options: XMLDecodingOptions, numberLength: Int) {
     self.index = index
     self.options = options
+    userInfo = options.userInfo
     self.numberLength = numberLength
     spellsKeys = if case .exact = options.keys { false } else { true }
   }

@@ -12,7 +12,7 @@ struct XMLValueDecoder: Decoder {
   let value: XMLValue
 
   var codingPath: [any CodingKey] { context.codingPath(to: value.node) }
-  var userInfo: [CodingUserInfoKey: Any] { [:] }
+  var userInfo: [CodingUserInfoKey: Any] { context.userInfo }
 
   func container<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
     guard value.role == .whole || value.role == .member else {

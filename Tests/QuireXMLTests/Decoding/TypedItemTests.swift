@@ -188,6 +188,25 @@ struct TypedItemTests {
       ])
   }
 
+  @Test("D-1: what the options have in userInfo is there at every depth")
+  func userInfo() throws {
+    struct Part: Decodable, Sendable, Equatable {
+      static let key = CodingUserInfoKey(rawValue: "tenant")
+      var tenant: String?
+      init(from decoder: any Decoder) throws {
+        tenant = Self.key.flatMap { decoder.userInfo[$0] } as? String
+      }
+    }
+    struct Object: Decodable, Sendable { var parts: [Part], sole: Part? }
+    let key = try #require(Part.key)
+    let page = "<r><i><parts>1</parts><parts><x/></parts><sole a='b'/></i></r>"
+    let item = try items(
+      Object.self, page, options: XMLDecodingOptions(userInfo: [key: "acme"])
+    ).items.first
+    #expect((item?.parts ?? []).map(\.tenant) + [item?.sole?.tenant] == ["acme", "acme", "acme"])
+    #expect(try items(Object.self, page).items.first?.parts.map(\.tenant) == [nil, nil])
+  }
+
   @Test("what is missing is named as it was sought, an attribute too")
   func soughtName() throws {
     struct Object: Decodable, Sendable { var no: Int }
