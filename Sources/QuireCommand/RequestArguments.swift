@@ -215,13 +215,13 @@ enum BodyOption {
   ///
   /// A form or XML is what its Content-Type calls so. Otherwise a JSON text is a document, and any
   /// other text what the description writes into; where it writes into no body, bytes. Without a
-  /// description, an element is XML and `name=value` a form.
+  /// description, an element is XML and `name=value` a form. `option` is what errors call it.
   static func body(
-    _ text: String, contentType: String?, for pagination: Pagination?
+    _ text: String, contentType: String?, for pagination: Pagination?, option: String = "--data"
   ) throws -> PageRequest.Body {
     let bytes =
       text.hasPrefix("@")
-      ? try InputFile.read(String(text.dropFirst()), for: "--data") : Array(text.utf8)
+      ? try InputFile.read(String(text.dropFirst()), for: option) : Array(text.utf8)
     let json = (try? JSONDocument(bytes).value(at: "")).map(PageRequest.Body.json)
     // Bytes that are no text in UTF-8 stay what they are.
     guard let words = String(validating: bytes, as: UTF8.self) else { return .bytes(bytes) }
@@ -240,7 +240,7 @@ enum BodyOption {
       // Of several bodies that it may be, what begins like one.
       case .xmlBody where pagination.hasAlternatives && !words.hasPrefix("<"): continue
       case .xmlBody: return .xml(words)
-      case .jsonBody, .bodyMerge: throw noJSON(bytes)
+      case .jsonBody, .bodyMerge: throw noJSON(bytes, option)
       default: continue
       }
     }
@@ -248,7 +248,7 @@ enum BodyOption {
   }
 
   /// Where a body that the description writes into breaks off being JSON.
-  private static func noJSON(_ bytes: [UInt8]) -> ValidationError {
+  private static func noJSON(_ bytes: [UInt8], _ option: String) -> ValidationError {
     var reason = ""
     do {
       _ = try JSONDocument(bytes)
@@ -257,7 +257,7 @@ enum BodyOption {
         " " + error.message.replacing("JSON page", with: "JSON").replacing("page", with: "body")
     } catch {}
     return ValidationError(
-      "--data: not JSON, and this description writes its cursor into a JSON body.\(reason)")
+      "\(option): not JSON, and this description writes its cursor into a JSON body.\(reason)")
   }
 }
 

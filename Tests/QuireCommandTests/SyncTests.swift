@@ -1,4 +1,7 @@
 import Foundation
+import QuireCore
+import QuireJSON
+import QuirePagination
 import Synchronization
 import TestSupport
 import Testing
@@ -240,6 +243,18 @@ import Testing
       ("  organisations:", "\torganisations:", "Indent by blanks, not tabs"),
       ("to: forge.db", "to: forge.db\nto: b.db", "to is there twice, in what begins at line 1."),
       ("for: organisations", "for: comments", "its own ancestor"),
+      ("key: login", "key: login\n    method: 'P O'", "organisations.method: P O is not"),
+      ("key: login", "key: login\n    body: 5", "expected an object, a list or a text"),
+      ("key: login", "key: login\n    body: {a: '{b}'}", "needs a parent"),
+      ("key: login", "key: login\n    since: {field: /t}", "name the query parameter"),
+      (
+        "key: login", "key: login\n    body: {a: '{since:x}'}\n    since: {field: /t}",
+        "has no x. Write {since:value}"
+      ),
+      (
+        "/organisations\n", "/organisations?a={since:value}\n    since: {field: /t}\n",
+        "organisations.since.start"
+      ),
     ])
   func namesMistakes(old: String, new: String, words: String) async throws {
     let forge = try Forge()
@@ -349,6 +364,70 @@ import Testing
     #expect(
       plan.output.contains("second: begins a run, from \(forge.server.url("/organisations")) to "))
     #expect(plan.output.contains(" other (upsert)") && plan.output.contains(" more (upsert)"))
+  }
+
+  @Test(
+    "16-Sync: bodies have their parents' values, of whatever type, and what is new is asked for in them"
+  )
+  func fillsBodies() async throws {
+    let server = try FaultServer { request in
+      guard request.path == "/graphql" else {
+        return [.respond(#"[{"login":"o0","n":7},{"login":"o1","n":8}]"#)]
+      }
+      let variables = try? JSONDocument(request.body).value(at: "/variables")
+      let isSecond = variables?["after"] != nil
+      let number = (variables?["n"]?.integer ?? 0) * 10 + (isSecond ? 1 : 0)
+      return [
+        .respond(
+          """
+          {"data":{"owner":{"things":{"nodes":[{"id":\(number),"t":"2026-01-01T00:0\(isSecond ? 1 : 0):00Z"}],
+          "pageInfo":{"hasNextPage":\(!isSecond),"endCursor":"c"}}}}}
+          """)
+      ]
+    }
+    defer { server.stop() }
+    let forge = try Forge()
+    let file = forge.folder.appending(path: "x.yaml").path
+    try """
+    to: x.db
+    listings:
+      owners: {url: "\(server.url("/owners"))", preset: linkHeader, key: login}
+      things:
+        for: owners
+        url: "\(server.url("/graphql"))"
+        preset: relay
+        items: /data/owner/things/nodes
+        body: {query: "{owner}", variables: {owner: "{login}", n: "{n}", since: "{since:value}", words: [a, "{login} {n}"]}}
+        key: id
+        since: {field: /t, lookBack: 0s}
+    """.replacing("\"{owner}\"", with: "\"{ owner }\"").write(
+      toFile: file, atomically: true, encoding: .utf8)
+    var asked: [[String]] = []
+    for _ in 0..<2 {
+      let count = server.requests.count
+      let ending = try await Command.quire(["sync", file])
+      #expect(ending.status == 0, "\(ending.errors)")
+      asked.append(
+        try server.requests.dropFirst(count).filter { $0.path == "/graphql" }.map {
+          #expect($0.method == "POST")
+          return try JSONDocument($0.body).value(at: "/variables").map(\.description) ?? ""
+        })
+    }
+    func variables(_ owner: String, _ number: Int, _ since: String, _ after: String = "") -> String
+    {
+      #"{"owner":"\#(owner)","n":\#(number),"since":\#(since),"words":["a","{login} {n}"]\#(after)}"#
+    }
+    let new = #""2026-01-01T00:01:00Z""#
+    let after = #","after":"c""#
+    #expect(
+      asked
+        == ["null", new].map { since in
+          [("o0", 7), ("o1", 8)].flatMap {
+            [variables($0.0, $0.1, since), variables($0.0, $0.1, since, after)]
+          }
+        })
+    #expect(
+      try forge.rows("SELECT id FROM things ORDER BY id", in: "x.db") == ["70", "71", "80", "81"])
   }
 
   @Test("16-Lock: a second sync of a file is refused while the first one runs")

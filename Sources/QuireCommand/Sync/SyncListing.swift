@@ -12,13 +12,18 @@ import QuirePagination
 struct SyncListing: Sendable {
   /// Reading only what has changed.
   struct Since: Sendable {
+    /// The ancestor's name by which requests have what they ask for: `{since:value}`.
+    static let name = "since"
+
     var increment: Increment
-    let parameter: String
-    let start: String?
+    let parameter: String?
+    let start: JSONValue?
   }
 
   let name: String
   let url: SyncTemplate
+  let method: HTTPRequest.Method
+  let body: SyncBody?
   let pagination: Pagination
   let parent: String?
   /// Members that each item gets.
@@ -81,7 +86,8 @@ struct SyncListing: Sendable {
       (headers, parameters) = (HTTPFields(), written)
     }
     secrets = zip(parameters, written).filter { $0.text != $1.text }.map { $0.0.text }
-    try Self.check(url, written, with.map(\.value), isChild: parent != nil, split, at: place)
+    body = try Self.body(value["body"], headers, pagination, folder: folder, at: place)
+    method = try Self.method(value["method"]?.scalarText, hasBody: body != nil, at: place)
     pageSize = value["pageSize"]?.integer
     // Each parent's own walk knows how many empty pages are too many; many parents may have no items.
     limits = Limits(
@@ -92,14 +98,19 @@ struct SyncListing: Sendable {
       "url": url.text, "for": parent ?? "", "pagination": pagination.json,
       "parameters": "\(value["parameters"] ?? .null)", "with": "\(value["with"] ?? .null)",
       "pageSize": pageSize.map(String.init) ?? "", "split": "\(value["split"] ?? .null)",
-    ]
+    ].merging(
+      ["method", "body"].compactMap { name in value[name].map { (name, "\($0)") } }
+    ) { $1 }
     let scope = scope
     since?.increment.scope = scope
+    try checkPlaceholders(written, at: place)
   }
 
   /// What is known of a listing's increments is known of this request and this field.
   private var scope: String {
-    let request = ["url", "for", "pagination", "parameters"].map { definition[$0] ?? "" }
+    let request =
+      ["url", "for", "pagination", "parameters"].map { definition[$0] ?? "" }
+      + ["method", "body"].compactMap { definition[$0] }
     var sum = FileSum()
     let scope = (request + [since?.increment.field.text ?? ""]).joined(separator: "\n")
     sum.add(Array(scope.utf8))
@@ -122,7 +133,16 @@ struct SyncListing: Sendable {
 
   /// All that is asked of its ancestors' items.
   var placeholders: [SyncPlaceholder] {
-    (url.placeholders + with.map(\.value)).filter { split == nil || $0.listing != SyncSplit.name }
+    (asked + with.map(\.value)).filter { !isOwn($0) }
+  }
+
+  /// All that requests have in them.
+  private var asked: [SyncPlaceholder] { url.placeholders + (body?.placeholders ?? []) }
+
+  /// Whether a placeholder is of a part or an increment, and of no ancestor.
+  func isOwn(_ placeholder: SyncPlaceholder) -> Bool {
+    split != nil && placeholder.listing == SyncSplit.name
+      || since != nil && placeholder.listing == Since.name
   }
 
   /// The units of a listing without a parent, for several machines: its parts, or several of them each where
@@ -145,17 +165,15 @@ struct SyncListing: Sendable {
       increment.lookBack = try DurationOption.duration(back, for: "since.lookBack")
     }
     return Since(
-      increment: increment, parameter: value["parameter"]?.scalarText ?? "",
-      start: value["start"]?.scalarText)
+      increment: increment, parameter: value["parameter"]?.scalarText, start: value["start"])
   }
 
   /// Throws where what is asked for would be the same for all parents, or all parts.
-  private static func check(
-    _ url: SyncTemplate, _ parameters: [(name: String, text: String)], _ with: [SyncPlaceholder],
-    isChild: Bool, _ split: SyncSplit?, at place: String
+  private func checkPlaceholders(
+    _ parameters: [(name: String, text: String)], at place: String
   ) throws {
     let placeholder = #/\{\+?[A-Za-z_][\w.\/:-]*\}/#
-    if isChild || split != nil,
+    if parent != nil || split != nil,
       let parameter = parameters.first(where: { $0.text.contains(placeholder) })
     {
       throw SyncFileError(
@@ -163,13 +181,35 @@ struct SyncListing: Sendable {
         "Values of a parent and bounds of a part go into url, such as …?\(ServerText(parameter.name))={name}."
       )
     }
-    if let split { try split.check(url.placeholders, at: "\(place).split") }
-    let ofParents = url.placeholders.filter { split == nil || $0.listing != SyncSplit.name }
-    guard isChild, ofParents.isEmpty, with.isEmpty else { return }
+    if let split { try split.check(asked, at: "\(place).split") }
+    try checkSince(at: "\(place).since")
+    guard parent != nil, placeholders.isEmpty else { return }
     throw SyncFileError(
       "\(place).url",
       "It is the same for all parents. Name what it needs of their items, such as {id}, or leave out for."
     )
+  }
+
+  /// Throws where no request says what has been seen, or the first one has nothing to say.
+  private func checkSince(at place: String) throws(SyncFileError) {
+    guard let since else { return }
+    func names(_ placeholders: [SyncPlaceholder]) -> [String] {
+      placeholders.filter { $0.listing == Since.name }.map { String($0.path.text.dropFirst()) }
+    }
+    if let unknown = names(asked).first(where: { $0 != "value" }) {
+      throw SyncFileError(
+        place, "An increment has no \(ServerText(unknown)). Write {since:value}.")
+    }
+    guard since.parameter != nil || !names(asked).isEmpty else {
+      throw SyncFileError(
+        place,
+        "Its requests say nothing of it: name the query parameter by parameter, or write {since:value} in "
+          + "url or body.")
+    }
+    guard since.start != nil || names(url.placeholders).isEmpty else {
+      throw SyncFileError(
+        "\(place).start", "The first run has nothing to write into the URL: say what by start.")
+    }
   }
 
   private static func check(
@@ -210,6 +250,29 @@ struct SyncListing: Sendable {
         place, "The description does not say where the items are: say it by items.")
     }
     return pagination
+  }
+
+  private static func body(
+    _ value: JSONValue?, _ headers: HTTPFields, _ pagination: Pagination, folder: String,
+    at place: String
+  ) throws -> SyncBody? {
+    guard let value else { return nil }
+    let text = SyncFile.secret(value.string ?? value.description, in: folder)
+    return try SyncFileError.at(place) {
+      SyncBody(
+        try BodyOption.body(
+          text, contentType: headers[.contentType], for: pagination, option: "body"))
+    }
+  }
+
+  private static func method(
+    _ name: String?, hasBody: Bool, at place: String
+  ) throws(SyncFileError) -> HTTPRequest.Method {
+    guard let name else { return hasBody ? .post : .get }
+    guard let method = HTTPRequest.Method(name.uppercased()) else {
+      throw SyncFileError("\(place).method", "\(ServerText(name)) is not a method's name.")
+    }
+    return method
   }
 
   private static func destination(

@@ -28,6 +28,8 @@ struct SyncMember: Sendable {
     case textOr([SyncMember])
     /// A preset's name, or a description.
     case description
+    /// The body of a request.
+    case body
   }
 
   let name: String
@@ -132,6 +134,11 @@ extension SyncMember {
       "split", .object(split),
       "Read in parts, where the server gives only so many results: by time or by key."),
     SyncMember("headers", .textsByName, "Header fields of this listing's requests."),
+    SyncMember("method", .text, "The request method. Default: GET, or POST with a body."),
+    SyncMember(
+      "body", .body,
+      "The body of requests: an object or a list of JSON, in which a text that is a placeholder stands for its value; "
+        + "a text; or @file."),
     SyncMember("parameters", .textsByName, "Query parameters of the first request."),
     SyncMember("pageSize", .wholeNumber(from: 1), "How many items to ask for in a page."),
     SyncMember("maxPages", .wholeNumber(from: 1), "Read at most so many pages in a run."),
@@ -146,8 +153,9 @@ extension SyncMember {
       "field", .text, isRequired: true,
       "The path in an item of what grows with each change, such as /updated_at."),
     SyncMember(
-      "parameter", .text, isRequired: true, "The query parameter that gets the greatest one."),
-    SyncMember("start", .text, "What the first run sends. Default: nothing."),
+      "parameter", .text,
+      "The query parameter that gets the greatest one; or write {since:value} in url or body."),
+    SyncMember("start", .text, "What the first run sends. Default: nothing, and null in a body."),
     SyncMember(
       "lookBack", .text,
       "How much earlier to begin, such as 10m, or a number. Default: 5m for times, else 0."),
@@ -251,7 +259,8 @@ extension SyncMember {
     case (.text, .string), (.text, .number), (.scalar, .string), (.scalar, .number),
       (.scalar, .bool),
       (.flag, .bool), (.texts, .string), (.textOr, .string),
-      (.description, .string), (.description, .object):
+      (.description, .string), (.description, .object),
+      (.body, .string), (.body, .object), (.body, .array):
       return
     case (.wholeNumber(let least), .number):
       guard let number = value.integer, number >= least else {
@@ -302,6 +311,7 @@ extension SyncMember.Kind {
     case .objectsByName: "names and objects"
     case .textOr: "a text or an object"
     case .description: "a description or a file's name"
+    case .body: "an object, a list or a text"
     }
   }
 }
@@ -372,6 +382,7 @@ extension SyncMember.Kind {
       ]
     case .textOr(let members): ["anyOf": [text, SyncMember.schemaOf(members)]]
     case .description: ["anyOf": [text, ["type": "object"]]]
+    case .body: ["type": ["object", "array", "string"]]
     }
   }
 }

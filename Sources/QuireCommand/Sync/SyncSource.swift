@@ -17,7 +17,7 @@ final class SyncSource: Sendable {
   /// The pages of what has changed since a value, or of all, for one walk.
   struct Pages: PageSource {
     let source: SyncSource
-    let since: String?
+    let since: JSONValue?
     /// A walk through the listing of the parent with a number.
     let open = OpenWalk<Int>()
 
@@ -88,7 +88,7 @@ final class SyncSource: Sendable {
 
   /// The listing, or what has changed in it.
   func cursor(since: JSONValue?) -> Cursor<RawItem> {
-    let since = since?.scalarText ?? listing.since?.start
+    let since = since ?? listing.since?.start
     return Cursor<RawItem>.ofEachWalk { Pages(source: self, since: since) }
       .limited(to: listing.limits)
   }
@@ -103,7 +103,7 @@ final class SyncSource: Sendable {
   var parentsDone: Int { notes.withLock { $0.done ?? 0 } }
 
   private func page(
-    at position: Position?, since: String?, _ open: OpenWalk<Int>
+    at position: Position?, since: JSONValue?, _ open: OpenWalk<Int>
   ) async throws -> Page<RawItem>? {
     guard let place = try place(position) else { return nil }
     if case .noted(let state, let record) = parents, let parent = listing.parent,
@@ -167,7 +167,7 @@ final class SyncSource: Sendable {
 
   /// The page of a parent's listing; nil where that has no more, and where it is not there and may be missing.
   private func read(
-    _ place: Place, _ since: String?, _ open: OpenWalk<Int>
+    _ place: Place, _ since: JSONValue?, _ open: OpenWalk<Int>
   ) async throws -> Page<RawItem>? {
     if place.inner == nil, let placeholder = try missingValue(place.parent) {
       guard listing.skipsMissing else {
@@ -292,21 +292,23 @@ final class SyncSource: Sendable {
     error.response.map { [404, 410].contains($0.status.code) } ?? false
   }
 
-  /// What the URL needs, and the parent has no text of.
+  /// What the URL needs, and the parent has no text of; or the body, and it has nothing of.
   private func missingValue(_ parent: SyncState.Parent) throws -> SyncPlaceholder? {
     let values = try JSONValue(parsing: parent.values)
     return listing.url.placeholders.first { placeholder in
-      guard listing.split == nil || placeholder.listing != SyncSplit.name else { return false }
-      return (value(placeholder, in: values)?.scalarText ?? "").isEmpty
+      !listing.isOwn(placeholder) && (value(placeholder, in: values)?.scalarText ?? "").isEmpty
     }
+      ?? listing.body?.placeholders.first { placeholder in
+        !listing.isOwn(placeholder) && (value(placeholder, in: values) ?? .null) == .null
+      }
   }
 
   // MARK: Requests
 
   /// The listing of a parent, in parts where the file says so.
-  private func cursor(of parent: SyncState.Parent, _ since: String?) throws -> Cursor<RawItem> {
+  private func cursor(of parent: SyncState.Parent, _ since: JSONValue?) throws -> Cursor<RawItem> {
     let values = try JSONValue(parsing: parent.values)
-    let since = try isKnown(parent) ? since : nil
+    let since = try isKnown(parent) ? since : listing.since?.start
     guard let split = listing.split else { return try cursor(values, nil, since) }
     var range: Range<Int64>?
     if case .one(_, let part) = parents { range = part }
@@ -316,9 +318,9 @@ final class SyncSource: Sendable {
   }
 
   private func cursor(
-    _ values: JSONValue, _ part: Partition?, _ since: String?
+    _ values: JSONValue, _ part: Partition?, _ since: JSONValue?
   ) throws -> Cursor<RawItem> {
-    let url = try listing.url.filled { value($0, in: values, part) }
+    let url = try listing.url.filled { value($0, in: values, part, since) }
     let origin = try Origin(url: url)
     guard origins.contains(origin) else {
       throw PageError(
@@ -328,7 +330,9 @@ final class SyncSource: Sendable {
     }
     var parameters = listing.parameters
     var own = part.flatMap { listing.split?.parameters(of: $0) } ?? []
-    if let name = listing.since?.parameter, let since { own.append((name, since)) }
+    if let name = listing.since?.parameter, let since = since?.scalarText {
+      own.append((name, since))
+    }
     parameters.removeAll { parameter in own.contains { $0.name == parameter.name } }
     parameters += own
     var reference = try URLReference(url)
@@ -340,6 +344,8 @@ final class SyncSource: Sendable {
     var options = PageClient.RequestOptions()
     options.headers = listing.headers
     options.secrets = listing.secrets
+    options.method = listing.method
+    if let body = listing.body { options.body = body.filled { value($0, in: values, part, since) } }
     return client.audited.cursor(
       at: reference.text, pagination: listing.pagination, pageSize: listing.pageSize,
       request: options, decoder: RawItem.decoder(for: .auto, raw: false, xmlLimits: .api))
@@ -348,10 +354,12 @@ final class SyncSource: Sendable {
   // MARK: Items
 
   private func value(
-    _ placeholder: SyncPlaceholder, in values: JSONValue, _ part: Partition? = nil
+    _ placeholder: SyncPlaceholder, in values: JSONValue, _ part: Partition? = nil,
+    _ since: JSONValue? = nil
   ) -> JSONValue? {
-    if listing.split != nil, placeholder.listing == SyncSplit.name {
-      return SyncSplit.value(placeholder.path, of: part)
+    if listing.isOwn(placeholder) {
+      return placeholder.listing == SyncSplit.name
+        ? SyncSplit.value(placeholder.path, of: part) : since
     }
     return values[Self.name(of: placeholder, for: listing.parent)]
   }

@@ -110,16 +110,19 @@ struct SyncSplit: Sendable {
     throw SyncFileError(
       place,
       "Its requests need both bounds of their part: name the parameters by lower and upper, or write "
-        + "{split:lower} and {split:upper} in the URL.")
+        + "{split:lower} and {split:upper} in url or body.")
   }
 
-  /// A bound of a part by its name in a URL.
+  /// A bound of a part by its name in a URL or a body.
   static func value(_ path: PagePath, of part: Partition?) -> JSONValue? {
-    switch path.text {
-    case "/lower": part.map { .string($0.lower) }
-    case "/upper": part.map { .string($0.upper) }
-    case "/last": part.map { .string($0.last) }
-    default: nil
-    }
+    let bound: String? =
+      switch path.text {
+      case "/lower": part?.lower
+      case "/upper": part?.upper
+      case "/last": part?.last
+      default: nil
+      }
+    // In a body of JSON, a key is a number.
+    return bound.map { Int64($0) == nil ? .string($0) : .number($0) }
   }
 }

@@ -37,7 +37,8 @@ struct SyncStatus {
       }
       let greatest = record.watermark.flatMap { try? JSONValue(parsing: $0) }
       if !restarts, let since = listing.since, let watermark = greatest?.scalarText {
-        line += ", what has changed since \(since.parameter) \(watermark)"
+        line +=
+          ", what has changed since \(since.parameter ?? since.increment.field.text) \(watermark)"
       }
       lines.append(line.escapedForDisplay)
     }

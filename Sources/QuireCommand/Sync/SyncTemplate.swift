@@ -25,6 +25,51 @@ struct SyncPlaceholder: Hashable, Sendable {
   }
 }
 
+/// The body of a listing's requests. In one of JSON, a text that is a placeholder as a whole, such as `"{name}"`,
+/// stands for its value, of whatever type; within longer texts braces are the server's own, as those of GraphQL.
+struct SyncBody: Sendable {
+  let placeholders: [SyncPlaceholder]
+  private let body: PageRequest.Body
+
+  init(_ body: PageRequest.Body) {
+    self.body = body
+    placeholders = if case .json(let value) = body { Self.placeholders(in: value) } else { [] }
+  }
+
+  /// The body for a parent's values; null where there is none.
+  func filled(by value: (SyncPlaceholder) -> JSONValue?) -> PageRequest.Body {
+    guard case .json(let json) = body else { return body }
+    return .json(Self.filled(json, by: value))
+  }
+
+  private static func placeholder(_ text: String) -> SyncPlaceholder? {
+    text.wholeMatch(of: #/\{([A-Za-z_][\w.\/:-]*)\}/#).flatMap {
+      try? SyncPlaceholder(String($0.1))
+    }
+  }
+
+  private static func placeholders(in value: JSONValue) -> [SyncPlaceholder] {
+    switch value {
+    case .string(let text): placeholder(text).map { [$0] } ?? []
+    case .array(let elements): elements.flatMap(placeholders)
+    case .object(let members): members.flatMap { placeholders(in: $0.value) }
+    case .null, .bool, .number: []
+    }
+  }
+
+  private static func filled(
+    _ json: JSONValue, by value: (SyncPlaceholder) -> JSONValue?
+  ) -> JSONValue {
+    switch json {
+    case .string(let text): placeholder(text).map { value($0) ?? .null } ?? json
+    case .array(let elements): .array(elements.map { filled($0, by: value) })
+    case .object(let members):
+      .object(members.map { .init($0.name, filled($0.value, by: value)) })
+    case .null, .bool, .number: json
+    }
+  }
+}
+
 /// A URL with placeholders (the first two levels of RFC 6570): `{name}` is encoded, of `{+name}` only what
 /// no URL can have.
 struct SyncTemplate: Sendable {
