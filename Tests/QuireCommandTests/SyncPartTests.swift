@@ -254,6 +254,31 @@ import Testing
     #expect(try Data(contentsOf: state) == text)
   }
 
+  @Test(
+    "16-Sync: a run in the middle of parents that a lost state knew is refused, not gone on with among others"
+  )
+  func refusesUnknownParents() async throws {
+    let family = Family([1: 1, 2: 2, 3: 3], [1: [10: 1], 2: [20: 2], 3: [30: 3]])
+    let server = try family.serve()
+    defer { server.stop() }
+    let copy = try Copy(
+      "{url: '\(server.url("/{id}/x"))', for: parents, key: id, maxItems: 2, pagination: \(Self.pages)}\n"
+        + "  parents: {url: '\(server.url("/parents"))', key: id, pagination: \(Self.pages)}")
+    #expect(try await copy.run().errors.contains("items: limited, 2 items"))
+    try FileManager.default.removeItem(at: copy.folder.appending(path: "x.state.db"))
+    // As many parents as before, and another one in front of the last.
+    family.parents.withLock { $0 = [0: 0, 1: 1, 3: 3] }
+    family.children.withLock { $0[0] = [5: 1] }
+    let refused = try await copy.run()
+    #expect(
+      refused.status == 1 && refused.errors.contains("parents that are not known any more"),
+      "\(refused.errors)")
+    let anew = try await copy.run("--restart", "--only", "items")
+    #expect(anew.status == 0, "\(anew.errors)")
+    #expect(try await copy.run().status == 0)
+    #expect(try copy.rows("SELECT id FROM items ORDER BY id") == ["5", "10", "30"])
+  }
+
   @Test("16-Sync: a value of the parent takes the place of no member that items have")
   func displacesNothing() async throws {
     let server = try FaultServer { _ in [.respond(#"{"items":[{"id":1,"own":2}]}"#)] }

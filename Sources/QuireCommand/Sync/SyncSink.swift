@@ -28,6 +28,12 @@ struct SyncSink: Sink {
       let checkpoint = session.checkpoint
       let next = checkpoint.map { $0.isOver ? $0.run + 1 : $0.run } ?? 1
       if record.run == 0 {
+        // Its place is one among parents that the state has numbered, and that it knows no more.
+        if listing.parent != nil, checkpoint?.isOver == false {
+          throw SinkError(
+            .otherRequest,
+            "The destination holds an unfinished run for parents that are not known any more.")
+        }
         record.run = base.mode == .once ? checkpoint?.run ?? 1 : next
         try state.save(record)
       }
