@@ -97,14 +97,14 @@ struct SharedSyncTests {
     let file = try SyncFile(path: copy.file, forRequests: false)
     let listing = try #require(file.listings.first)
     let state = SharedSyncState(copy.url, sync: file.name, leaseTime: .seconds(60))
-    guard case .units(let record) = try await state.plan(listing, 1, waits: false) else {
+    guard case .units(let record) = try await state.plan(listing, [], 1, waits: false) else {
       Issue.record("The listing is to be read.")
       return
     }
     try await state.end(
       record, listing, 1, as: SyncRun.Outcome(kind: .complete, words: "2 items"), children: [])
-    guard case .units = try await state.plan(listing, 2, waits: false),
-      case .over(let known) = try await state.plan(listing, 1, waits: false)
+    guard case .units = try await state.plan(listing, [], 2, waits: false),
+      case .over(let known) = try await state.plan(listing, [], 1, waits: false)
     else {
       Issue.record("The listing is to be read again, and over in the first round.")
       return

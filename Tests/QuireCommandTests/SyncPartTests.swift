@@ -279,6 +279,40 @@ import Testing
     #expect(try copy.rows("SELECT id FROM items ORDER BY id") == ["5", "10", "30"])
   }
 
+  @Test(
+    "16-Sync: what the file did not ask of parents when they were read is not taken for null",
+    arguments: ["with: {changed: t}", "url: 'URL/{t}/x', missing: skip"])
+  func needsNotedValues(words: String) async throws {
+    let family = Family([1: 1, 2: 2], [1: [10: 1], 2: [20: 2]])
+    let server = try family.serve()
+    defer { server.stop() }
+    let url = words.hasPrefix("url") ? "" : "url: 'URL/{id}/x', "
+    func file(_ words: String) -> String {
+      """
+      to: x.db
+      listings:
+        parents: {url: 'URL/parents', mode: replace, pagination: \(Self.pages)}
+        items: {\(words), for: parents, pagination: \(Self.pages)}
+      """.replacing("URL", with: server.url(""))
+    }
+    let copy = try Copy("{}")
+    try file("url: 'URL/{id}/x'").write(toFile: copy.file, atomically: true, encoding: .utf8)
+    #expect(try await copy.run().status == 0)
+    try file(url + words).write(toFile: copy.file, atomically: true, encoding: .utf8)
+    for _ in 1...2 {
+      let refused = try await copy.run("--only", "items")
+      #expect(
+        refused.status == 1
+          && refused.errors.contains(
+            "The items of parents were read before the file asked for /t of them."),
+        "\(refused.errors)")
+      #expect(try copy.rows("SELECT id FROM items ORDER BY id") == ["10", "20"])
+    }
+    let ending = try await copy.run()
+    #expect(ending.status == 0, "\(ending.errors)")
+    #expect(try copy.rows("SELECT id FROM items ORDER BY id") == ["10", "20"])
+  }
+
   @Test("16-Sync: a value of the parent takes the place of no member that items have")
   func displacesNothing() async throws {
     let server = try FaultServer { _ in [.respond(#"{"items":[{"id":1,"own":2}]}"#)] }

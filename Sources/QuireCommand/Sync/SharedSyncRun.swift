@@ -48,7 +48,9 @@ struct SharedSyncRun: Sendable {
       var isIdle = true
       for listing in listings where over[listing.name] == nil {
         let waits = listing.parent.map { names.contains($0) } ?? false
-        switch try await state.plan(listing, round, waits: waits) {
+        switch try await state.plan(
+          listing, wanted[listing.name] ?? [], round, waits: waits)
+        {
         case .waiting: continue
         case .units(let record):
           if try await work(on: listing, record, round, tell) { isIdle = false }

@@ -158,7 +158,9 @@ final class SharedSyncState: Sendable {
 
   /// Notes the units of a listing in a round, unless another worker has done so. The parent is waited for
   /// where it is read in this round, too.
-  func plan(_ listing: SyncListing, _ round: Int, waits: Bool) async throws -> Plan {
+  func plan(
+    _ listing: SyncListing, _ wanted: [SyncPlaceholder], _ round: Int, waits: Bool
+  ) async throws -> Plan {
     try await database.transaction { [self] connection in
       // One worker notes; the others find what it noted.
       try connection.query(
@@ -169,7 +171,7 @@ final class SharedSyncState: Sendable {
       if record.planned ?? 0 >= round { return .units(record) }
       let parent = try listing.parent.map { try self.record($0, connection) }
       if waits, let parent, parent.tried < round { return .waiting }
-      if let plan = try end(&record, listing, parent, round, connection) { return plan }
+      if let plan = try end(&record, listing, wanted, parent, round, connection) { return plan }
       if record.runRound > record.done {
         try reopen(record, connection)
       } else {
@@ -183,14 +185,19 @@ final class SharedSyncState: Sendable {
 
   /// Ends a listing for which there is nothing to do.
   private func end(
-    _ record: inout SyncState.Record, _ listing: SyncListing, _ parent: SyncState.Record?,
-    _ round: Int, _ connection: PostgresConnection
+    _ record: inout SyncState.Record, _ listing: SyncListing, _ wanted: [SyncPlaceholder],
+    _ parent: SyncState.Record?, _ round: Int, _ connection: PostgresConnection
   ) throws -> Plan? {
     let isUnfinished = record.runRound > record.done
     if listing.destination.mode == .once, record.done > 0 {
       record.outcome = SyncRun.Outcome(kind: .complete, words: "it was read before")
     } else if !isUnfinished, let parent, parent.done == 0 {
       record.outcome = .waiting(for: parent)
+    } else if !isUnfinished, let parent,
+      let outcome = try SyncRun.Outcome.lacking(
+        firstParent(of: parent, connection), for: listing, wanted)
+    {
+      record.outcome = outcome
     } else if isUnfinished, let outcome = SyncRun.Outcome.changed(listing, since: record) {
       record.outcome = outcome
     } else {
@@ -199,6 +206,18 @@ final class SharedSyncState: Sendable {
     record.tried = round
     try save(record, connection)
     return .over(record)
+  }
+
+  /// The values of the first parent that the last complete run has noted.
+  private func firstParent(
+    of parent: SyncState.Record, _ connection: PostgresConnection
+  ) throws -> String? {
+    try connection.query(
+      """
+      SELECT values FROM _quire_parents WHERE sync = $1 AND listing = $2 AND round = $3::bigint \
+      ORDER BY number LIMIT 1
+      """, [sync, parent.name, "\(parent.done)"]
+    ).first?.first.flatMap { $0 }
   }
 
   /// What failed in an earlier round is tried again.

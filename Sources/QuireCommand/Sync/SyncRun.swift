@@ -41,6 +41,26 @@ struct SyncRun: Sendable {
         words: "it is read once \(parent.name) has come to its end, behind its limit")
     }
 
+    /// That of a listing, for itself or its descendants, which need what was not noted of a parent's item; nil
+    /// where all was, be it null. The next round reads the parents anew.
+    static func lacking(
+      _ values: String?, for listing: SyncListing, _ wanted: [SyncPlaceholder]
+    ) throws -> Outcome? {
+      guard let values = try values.map({ try JSONValue(parsing: $0) }) else { return nil }
+      let needed = listing.placeholders + wanted.filter { $0.listing != nil }
+      return needed.first { values[SyncSource.name(of: $0, for: listing.parent)] == nil }.map {
+        Outcome(
+          kind: .skipped,
+          words: unnoted($0, for: listing)
+            + " Read those anew: without --only, or, where they are read once, by --restart.")
+      }
+    }
+
+    static func unnoted(_ placeholder: SyncPlaceholder, for listing: SyncListing) -> String {
+      "The items of \(ServerText(listing.parent ?? "")) were read before the file asked for "
+        + "\(ServerText(SyncSource.name(of: placeholder, for: listing.parent))) of them."
+    }
+
     /// That of a listing that the file describes otherwise than when its unfinished run began; nil where it
     /// does not.
     static func changed(_ listing: SyncListing, since record: SyncState.Record) -> Outcome? {
@@ -91,6 +111,7 @@ struct SyncRun: Sendable {
     _ listing: SyncListing, _ wanted: [SyncPlaceholder], _ round: Int,
     _ tell: @escaping @Sendable (SyncNote) -> Void
   ) async throws -> Outcome {
+    if let outcome = try lacking(listing, wanted) { return outcome }
     guard let record = try begin(listing, round) else {
       return .waiting(for: try state.record(listing.parent ?? ""))
     }
@@ -123,6 +144,16 @@ struct SyncRun: Sendable {
         "; what was deleted while the token expired stays, and --restart --only \(listing.name) takes it away"
     }
     return outcome
+  }
+
+  /// The outcome of a listing that would begin for parents of which it lacks something. All of a round have the
+  /// same values, but for a file that was changed within one.
+  private func lacking(_ listing: SyncListing, _ wanted: [SyncPlaceholder]) throws -> Outcome? {
+    guard let parent = listing.parent, try !state.record(listing.name).isUnfinished else {
+      return nil
+    }
+    let first = try state.parent(of: parent, in: try state.record(parent).done, after: -1)
+    return try Outcome.lacking(first?.values, for: listing, wanted)
   }
 
   /// The record of a run that goes on or begins; nil where the parent has none to read it for.

@@ -110,11 +110,18 @@ struct SyncValues: Sendable {
       let members = try wanted.map { placeholder in
         JSONValue.Member(
           SyncSource.name(of: placeholder, for: listing.name),
-          placeholder.listing == nil
-            ? try item.valueIfUnicode(at: placeholder.path) ?? .null
-            : above[SyncSource.name(of: placeholder, for: listing.parent)] ?? .null)
+          try placeholder.listing == nil
+            ? item.valueIfUnicode(at: placeholder.path) ?? .null
+            : noted(placeholder, in: above))
       }
       return "\(JSONValue.object(members))"
     }
+  }
+
+  private func noted(_ placeholder: SyncPlaceholder, in above: JSONValue) throws -> JSONValue {
+    guard let value = above[SyncSource.name(of: placeholder, for: listing.parent)] else {
+      throw source.unnoted(placeholder)
+    }
+    return value
   }
 }

@@ -292,15 +292,26 @@ final class SyncSource: Sendable {
     error.response.map { [404, 410].contains($0.status.code) } ?? false
   }
 
-  /// What the URL needs, and the parent has no text of; or the body, and it has nothing of.
+  /// What the URL needs, and the parent has no text of; or the body, and it has nothing of. Throws `PageError` where
+  /// the listing needs what was not noted of the parent's item.
   private func missingValue(_ parent: SyncState.Parent) throws -> SyncPlaceholder? {
     let values = try JSONValue(parsing: parent.values)
+    if let unknown = listing.placeholders.first(where: { value($0, in: values) == nil }) {
+      throw unnoted(unknown)
+    }
     return listing.url.placeholders.first { placeholder in
       !listing.isOwn(placeholder) && (value(placeholder, in: values)?.scalarText ?? "").isEmpty
     }
       ?? listing.body?.placeholders.first { placeholder in
         !listing.isOwn(placeholder) && (value(placeholder, in: values) ?? .null) == .null
       }
+  }
+
+  /// That a value was not noted, because the file did not ask for it when the parent was read.
+  func unnoted(_ placeholder: SyncPlaceholder) -> PageError {
+    PageError(
+      .invalidArgument,
+      "\(SyncRun.Outcome.unnoted(placeholder, for: listing)) Begin the listing anew by --restart.")
   }
 
   // MARK: Requests
