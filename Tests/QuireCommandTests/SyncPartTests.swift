@@ -313,6 +313,27 @@ import Testing
     #expect(try copy.rows("SELECT id FROM items ORDER BY id") == ["10", "20"])
   }
 
+  @Test("16-Sync: a restart that is stopped at a parent begins its children anew, too")
+  func keepsRestart() async throws {
+    let family = Family([1: 1, 2: 2], [1: [10: 1], 2: [20: 2]])
+    let server = try family.serve()
+    defer { server.stop() }
+    let copy = try Copy(
+      "{url: '\(server.url("/{id}/x"))', for: parents, key: id, pagination: \(Self.pages)}\n"
+        + "  parents: {url: '\(server.url("/parents"))', key: id, pagination: \(Self.pages)}")
+    #expect(try await copy.run().status == 0)
+    family.children.withLock { $0[2] = [21: 2] }
+    let killed = try await Command(["sync", copy.file, "--restart"]).end(
+      by: SIGKILL, after: 1, at: server)
+    #expect(killed.wasKilled)
+    let plan = try await copy.run("--plan")
+    #expect(plan.output.contains("items: begins anew"), "\(plan.output)")
+    let ending = try await copy.run()
+    #expect(ending.status == 0, "\(ending.errors)")
+    #expect(try copy.rows("SELECT id FROM items ORDER BY id") == ["10", "21"])
+    #expect(try await copy.run("--plan").output.contains("items: begins a run"))
+  }
+
   @Test("16-Sync: a value of the parent takes the place of no member that items have")
   func displacesNothing() async throws {
     let server = try FaultServer { _ in [.respond(#"{"items":[{"id":1,"own":2}]}"#)] }

@@ -88,7 +88,7 @@ struct SyncRun: Sendable {
     let listings = file.listings(named: names)
     if restarts {
       try file.checkReaders(of: listings.map(\.name)) { try state.record($0) }
-      for listing in listings { try state.forget(listing.name) }
+      for listing in listings { try state.restart(listing.name) }
     }
     let round = try state.beginRound()
     var isComplete = true
@@ -165,7 +165,6 @@ struct SyncRun: Sendable {
     guard parentRound != 0 else { return nil }
     record.begin(listing, in: round, parentRound: parentRound ?? 0)
     record.outcome = Outcome(kind: .running, words: "")
-    record.isRestarting = restarts
     try state.save(record)
     return record
   }

@@ -35,7 +35,7 @@ final class SyncState: Sendable {
     var run = 0
     /// The round in which the run began, by which its parents are known.
     var runRound = 0
-    /// Whether the run's first commit is still to take away what the destination holds.
+    /// Whether the first commit is still to take away what the destination holds.
     var isRestarting = false
     /// The round whose parents the run reads.
     var parentRound = 0
@@ -146,13 +146,15 @@ final class SyncState: Sendable {
       sql: "INSERT OR REPLACE INTO listings VALUES (?, ?)", arguments: [record.name, text])
   }
 
-  /// Forgets what is known of a listing.
-  func forget(_ name: String) throws {
+  /// Forgets what is known of a listing, which begins anew: also where the command is stopped before it comes to it.
+  func restart(_ name: String) throws {
     try queue.write { database in
       for table in ["parents", "seen"] {
         try database.execute(sql: "DELETE FROM \(table) WHERE listing = ?", arguments: [name])
       }
-      try database.execute(sql: "DELETE FROM listings WHERE name = ?", arguments: [name])
+      var record = Record(name: name)
+      record.isRestarting = true
+      try Self.save(record, database)
     }
   }
 

@@ -25,7 +25,7 @@ struct SyncStatus {
         "\(Self.name(of: listing))\(listing.destination.mode.map { " (\($0.rawValue))" } ?? "")"
       let isDone = !isOver && record.tried >= round
       let what =
-        restarts
+        restarts || record.isRestarting && !isDone
         ? "begins anew, and its first commit takes away what is there"
         : isDone ? "nothing: done in this round" : record.run > 0 ? "goes on" : "begins a run"
       let url = listing.url.text
