@@ -215,6 +215,32 @@ struct SharedSyncTests {
     try await copy.hasAll("increments")
   }
 
+  @Test("16-Machines: parents that changed in rounds without their children are read by the next")
+  func readsChangedParentsOfAllRounds() async throws {
+    let copy = try Copy()
+    let family = SyncPartTests.Family([1: 1, 2: 2, 3: 3], [1: [10: 1], 2: [20: 2], 3: [30: 3]])
+    let server = try family.serve()
+    defer { server.stop() }
+    let pages = "pagination: {next: {body: /next}, send: {query: page}, items: /items}"
+    try """
+    to: \(copy.url)
+    listings:
+      parents: {url: '\(server.url("/parents"))', key: id, since: {field: /t, parameter: after}, \(pages)}
+      children: {url: '\(server.url("/{id}/x"))', for: parents, key: id, \(pages)}
+    """.write(toFile: copy.file, atomically: true, encoding: .utf8)
+    #expect(try await Command.quire(copy.arguments).status == 0)
+    for (parent, time) in [(1, 11), (2, 12), (3, 13)] {
+      family.children.withLock { $0[parent]?[parent * 10 + 1] = time }
+      family.parents.withLock { $0[parent] = time }
+      let ending = try await Command.quire(copy.arguments + ["--only", "parents"])
+      #expect(ending.status == 0, "\(ending.errors)")
+    }
+    let ending = try await Command.quire(copy.arguments)
+    #expect(ending.status == 0, "\(ending.errors)")
+    let all = ["10", "11", "20", "21", "30", "31"]
+    #expect(try await copy.rows("SELECT id FROM children ORDER BY id") == all)
+  }
+
   @Test(
     "16-Machines: a destination on one machine is refused, and a worker's stop gives its unit back")
   func refuses() async throws {

@@ -476,7 +476,7 @@ import Testing
 
   /// Parents at `/parents` and their children at `/N/x`, each with a number `t`, and those alone from `after` on;
   /// the children of a parent without any are not there.
-  private final class Family: Sendable {
+  final class Family: Sendable {
     let parents: Mutex<[Int: Int]>
     let children: Mutex<[Int: [Int: Int]]>
 
@@ -523,6 +523,55 @@ import Testing
     #expect(ending.status == 0, "\(ending.errors)")
     #expect(
       try copy.rows("SELECT id FROM items ORDER BY id") == ["10", "20", "21", "22", "30", "31"])
+  }
+
+  @Test(
+    "16-Increment: parents that changed while a run of their children took several rounds are read by the next",
+    arguments: ["maxPages: 1", "maxItems: 1000"])
+  func readsChangedParentsOfAllRounds(limit: String) async throws {
+    let family = Family([1: 1, 2: 2, 3: 3], [1: [10: 1], 2: [20: 2], 3: [30: 3]])
+    let server = try family.serve()
+    defer { server.stop() }
+    let since = "since: {field: /t, parameter: after}"
+    let copy = try Copy(
+      "{url: '\(server.url("/{id}/x"))', for: parents, key: id, \(limit), pagination: \(Self.pages)}\n"
+        + "  parents: {url: '\(server.url("/parents"))', key: id, \(since), pagination: \(Self.pages)}"
+    )
+    #expect(try await copy.run().status == 0)
+    for (parent, time) in [(1, 11), (2, 12), (3, 13)] {
+      family.children.withLock { $0[parent]?[parent * 10 + 1] = time }
+      family.parents.withLock { $0[parent] = time }
+      let ending =
+        limit == "maxPages: 1"
+        ? try await copy.run() : try await copy.run("--only", "parents")
+      #expect(ending.status == 0, "\(ending.errors)")
+    }
+    for _ in 1...10 where try await copy.run().errors.contains("items: limited") {}
+    let all = ["10", "11", "20", "21", "30", "31"]
+    #expect(try copy.rows("SELECT id FROM items ORDER BY id") == all)
+  }
+
+  @Test("16-Increment: a listing that is new below one of changes is not read for those alone")
+  func refusesUnknownChanges() async throws {
+    let family = Family([1: 1, 2: 2], [1: [10: 1], 2: [20: 2]])
+    let server = try family.serve()
+    defer { server.stop() }
+    let since = "since: {field: /t, parameter: after}"
+    let copy = try Copy(
+      "{url: '\(server.url("/parents"))', key: id, \(since), pagination: \(Self.pages)}")
+    for _ in 1...2 { #expect(try await copy.run().status == 0) }
+    let file =
+      try String(contentsOfFile: copy.file, encoding: .utf8)
+      + "  more: {url: '\(server.url("/{id}/x"))', for: items, key: id, pagination: \(Self.pages)}\n"
+    try file.write(toFile: copy.file, atomically: true, encoding: .utf8)
+    let refused = try await copy.run()
+    #expect(
+      refused.status == 1 && refused.errors.contains("--restart --only items --only more"),
+      "\(refused.errors)")
+    let anew = try await copy.run("--restart", "--only", "items", "--only", "more")
+    #expect(anew.status == 0, "\(anew.errors)")
+    #expect(try copy.rows("SELECT id FROM more ORDER BY id") == ["10", "20"])
+    #expect(try await copy.run().status == 0)
   }
 
   @Test("16-Increment: a parent's listing that ends by an answer behind its pages was read")

@@ -194,8 +194,8 @@ final class SharedSyncState: Sendable {
     } else if !isUnfinished, let parent, parent.done == 0 {
       record.outcome = .waiting(for: parent)
     } else if !isUnfinished, let parent,
-      let outcome = try SyncRun.Outcome.lacking(
-        firstParent(of: parent, connection), for: listing, wanted)
+      let outcome = try SyncRun.Outcome.partial(listing, record, parent)
+        ?? SyncRun.Outcome.lacking(firstParent(of: parent, connection), for: listing, wanted)
     {
       record.outcome = outcome
     } else if isUnfinished, let outcome = SyncRun.Outcome.changed(listing, since: record) {
@@ -252,8 +252,12 @@ final class SharedSyncState: Sendable {
       PostgresLeaseStore.insertion(
         """
         SELECT $1, values, $2::bigint FROM _quire_parents WHERE sync = $3 AND listing = $4 AND \
-        round = $5::bigint ORDER BY number
-        """), [work, "\(round)", sync, parent.name, "\(record.parentRound)"])
+        round BETWEEN $5::bigint AND $6::bigint GROUP BY values ORDER BY max(number)
+        """),
+      [
+        work, "\(round)", sync, parent.name, "\(record.parentRounds.lowerBound)",
+        "\(record.parentRounds.upperBound)",
+      ])
   }
 
   /// Notes the parents on a page, before the page is committed.
@@ -312,13 +316,18 @@ final class SharedSyncState: Sendable {
       guard record.tried < round else { return }
       // Where the next round has taken the run up, it has ended there, too.
       record.end(outcome, of: listing, in: max(round, record.planned ?? 0))
+      let readers = try children.map { try self.record($0, connection) }
+      let read = record.drop(listing, readBy: readers)
       try save(record, connection)
-      var rounds = [record.done, record.runRound]
-      for child in children { rounds.append(try self.record(child, connection).parentRound) }
+      let rounds = readers.map(\.parentRound) + [record.done, record.runRound]
       try connection.query(
         """
-        DELETE FROM _quire_parents WHERE sync = $1 AND listing = $2 AND round <> ALL ($3::bigint[])
-        """, [sync, record.name, "{\(rounds.map(String.init).joined(separator: ","))}"])
+        DELETE FROM _quire_parents WHERE sync = $1 AND listing = $2 AND round <= $3::bigint \
+        AND round <> ALL ($4::bigint[])
+        """,
+        [
+          sync, record.name, "\(read)", "{\(rounds.map(String.init).joined(separator: ","))}",
+        ])
       try connection.query(
         "DELETE FROM _quire_leases WHERE work = $1 AND round < $2::bigint",
         [name(of: .units, record.name), "\(record.runRound)"])

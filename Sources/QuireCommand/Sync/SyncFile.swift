@@ -124,6 +124,11 @@ struct SyncFile: Sendable {
       try check(listing, ordered)
       try checkWhole(listing, ordered)
     }
+    for index in ordered.indices {
+      ordered[index].readsChangedParents = ordered.contains {
+        $0.name == ordered[index].parent && $0.notesChanges
+      }
+    }
     return ordered
   }
 

@@ -29,6 +29,11 @@ struct SyncListing: Sendable {
   /// Members that each item gets.
   let with: [(name: String, value: SyncPlaceholder)]
   private(set) var since: Since?
+  /// Whether a run of its parent notes only those whose listing may have changed, because that listing or one of
+  /// its ancestors' is read for changes.
+  var readsChangedParents = false
+  /// Whether a run notes only those items that may have changed.
+  var notesChanges: Bool { since != nil || changes || readsChangedParents }
   let split: SyncSplit?
   /// Whether later runs ask for what has changed, by the server's own token.
   let changes: Bool

@@ -41,6 +41,22 @@ struct SyncRun: Sendable {
         words: "it is read once \(parent.name) has come to its end, behind its limit")
     }
 
+    /// That of a listing that would not be read for parents that changed before it was there; nil where all that
+    /// no run of it has read are known.
+    static func partial(
+      _ listing: SyncListing, _ record: SyncState.Record, _ parent: SyncState.Record
+    ) -> Outcome? {
+      guard listing.readsChangedParents, record.read(of: parent.name) < parent.dropped ?? 0 else {
+        return nil
+      }
+      return Outcome(
+        kind: .failed,
+        words:
+          "\(parent.name) is read for what has changed, and not all of its items that \(listing.name) "
+          + "has to be read for are known. Begin both anew by --restart --only \(parent.name) --only "
+          + "\(listing.name).")
+    }
+
     /// That of a listing, for itself or its descendants, which need what was not noted of a parent's item; nil
     /// where all was, be it null. The next round reads the parents anew.
     static func lacking(
@@ -111,7 +127,7 @@ struct SyncRun: Sendable {
     _ listing: SyncListing, _ wanted: [SyncPlaceholder], _ round: Int,
     _ tell: @escaping @Sendable (SyncNote) -> Void
   ) async throws -> Outcome {
-    if let outcome = try lacking(listing, wanted) { return outcome }
+    if let outcome = try refused(listing, wanted) { return outcome }
     guard let record = try begin(listing, round) else {
       return .waiting(for: try state.record(listing.parent ?? ""))
     }
@@ -131,7 +147,7 @@ struct SyncRun: Sendable {
     var export = listing.export(source, to: sink)
     export.restarts = record.isRestarting
     let parents = try listing.parent.map { parent in
-      try state.countParents(of: parent, in: record.parentRound)
+      try state.countParents(of: parent, in: record.parentRounds)
     }
     export.onProgress = { report in
       tell(SyncNote(listing.name, report, parents.map { (done: source.parentsDone, count: $0) }))
@@ -146,14 +162,16 @@ struct SyncRun: Sendable {
     return outcome
   }
 
-  /// The outcome of a listing that would begin for parents of which it lacks something. All of a round have the
-  /// same values, but for a file that was changed within one.
-  private func lacking(_ listing: SyncListing, _ wanted: [SyncPlaceholder]) throws -> Outcome? {
-    guard let parent = listing.parent, try !state.record(listing.name).isUnfinished else {
+  /// The outcome of a listing that would begin for parents that are not all known, or of which it lacks
+  /// something. All of a round have the same values, but for a file that was changed within one.
+  private func refused(_ listing: SyncListing, _ wanted: [SyncPlaceholder]) throws -> Outcome? {
+    let record = try state.record(listing.name)
+    guard let parent = try listing.parent.map({ try state.record($0) }), !record.isUnfinished else {
       return nil
     }
-    let first = try state.parent(of: parent, in: try state.record(parent).done, after: -1)
-    return try Outcome.lacking(first?.values, for: listing, wanted)
+    let first = try state.parent(of: parent.name, in: parent.done...parent.done, after: -1)
+    return try Outcome.partial(listing, record, parent)
+      ?? Outcome.lacking(first?.values, for: listing, wanted)
   }
 
   /// The record of a run that goes on or begins; nil where the parent has none to read it for.
@@ -240,13 +258,16 @@ struct SyncRun: Sendable {
 
   /// Notes how a listing ended. One that failed goes on in a later round; the next is not kept waiting.
   private func ended(_ listing: SyncListing, _ outcome: Outcome, _ round: Int) throws {
+    let readers = try file.listings.filter { $0.parent == listing.name }.map {
+      try state.record($0.name)
+    }
     var record = try state.record(listing.name)
     record.end(outcome, of: listing, in: round)
+    let read = record.drop(listing, readBy: readers)
     try state.save(record)
-    let readers = try file.listings.filter { $0.parent == listing.name }.map {
-      try state.record($0.name).parentRound
-    }
-    try state.dropParents(of: listing.name, keeping: Set(readers + [record.done, record.runRound]))
+    try state.dropParents(
+      of: listing.name, upTo: read,
+      keeping: readers.map(\.parentRound) + [record.done, record.runRound])
   }
 }
 

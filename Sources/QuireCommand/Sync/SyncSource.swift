@@ -110,7 +110,7 @@ final class SyncSource: Sendable {
       notes.withLock({ $0.done == nil })
     {
       let before = try state.countParents(
-        of: parent, in: record.parentRound, before: place.parent.number)
+        of: parent, in: record.parentRounds, before: place.parent.number)
       notes.withLock { $0.done = before }
     }
     let found: Page<RawItem>?
@@ -252,7 +252,7 @@ final class SyncSource: Sendable {
     case .one(let parent, _): return number < parent.number ? parent : nil
     case .noted(let state, let record):
       guard let parent = listing.parent else { return number < 0 ? SyncState.Parent.none : nil }
-      return try state.parent(of: parent, in: record.parentRound, after: number)
+      return try state.parent(of: parent, in: record.parentRounds, after: number)
     }
   }
 

@@ -37,8 +37,14 @@ final class SyncState: Sendable {
     var runRound = 0
     /// Whether the first commit is still to take away what the destination holds.
     var isRestarting = false
-    /// The round whose parents the run reads.
+    /// The last round whose parents the run reads, and the first, where runs of the parent note only changes; nil
+    /// for the same.
     var parentRound = 0
+    var firstParentRound: Int?
+    /// The last round whose parents a complete run has read.
+    var read: Int?
+    /// Of a listing that notes only changes: the last round whose items are not known any more.
+    var dropped: Int?
     var definition: [String: String] = [:]
     /// The greatest value that the last complete run has seen, as JSON, to be shown; what counts is in the
     /// destination.
@@ -50,6 +56,14 @@ final class SyncState: Sendable {
     var ended = 0.0
     /// How it ended last; nil before it was ever read.
     var outcome: SyncRun.Outcome?
+
+    /// The rounds whose parents the run reads.
+    var parentRounds: ClosedRange<Int> {
+      min(firstParentRound ?? parentRound, parentRound)...parentRound
+    }
+
+    /// The last round of a parent whose items a complete run has read.
+    func read(of parent: String?) -> Int { definition["for"] == parent ? read ?? 0 : 0 }
 
     /// Whether its run goes on when it is read next.
     var isUnfinished: Bool { run > 0 || began > ended }
@@ -180,26 +194,31 @@ final class SyncState: Sendable {
     }
   }
 
-  /// The first parent of a listing's round behind a number.
-  func parent(of listing: String, in round: Int, after number: Int) throws -> Parent? {
+  /// The first parent of a listing's rounds behind a number.
+  func parent(
+    of listing: String, in rounds: ClosedRange<Int>, after number: Int
+  ) throws -> Parent? {
     try queue.read { database in
       try Row.fetchOne(
         database,
         sql: """
-          SELECT number, "values" FROM parents WHERE listing = ? AND round = ? AND number > ? \
-          ORDER BY number LIMIT 1
-          """, arguments: [listing, round, number]
+          SELECT number, "values" FROM parents WHERE listing = ? AND round BETWEEN ? AND ? \
+          AND number > ? ORDER BY number LIMIT 1
+          """, arguments: [listing, rounds.lowerBound, rounds.upperBound, number]
       ).map { Parent(number: $0[0], values: $0[1]) }
     }
   }
 
-  /// How many parents of a round there are, all or those before a number.
-  func countParents(of listing: String, in round: Int, before number: Int = .max) throws -> Int {
+  /// How many parents of rounds there are, all or those before a number.
+  func countParents(
+    of listing: String, in rounds: ClosedRange<Int>, before number: Int = .max
+  ) throws -> Int {
     try queue.read { database in
       try Int.fetchOne(
         database,
-        sql: "SELECT count(*) FROM parents WHERE listing = ? AND round = ? AND number < ?",
-        arguments: [listing, round, number]) ?? 0
+        sql: """
+          SELECT count(*) FROM parents WHERE listing = ? AND round BETWEEN ? AND ? AND number < ?
+          """, arguments: [listing, rounds.lowerBound, rounds.upperBound, number]) ?? 0
     }
   }
 
@@ -225,12 +244,12 @@ final class SyncState: Sendable {
     }
   }
 
-  /// Drops the parents of rounds that no run needs any more.
-  func dropParents(of listing: String, keeping rounds: Set<Int>) throws {
+  /// Drops the parents of rounds that no run needs any more: but for some, all up to the last one that is read.
+  func dropParents(of listing: String, upTo read: Int, keeping rounds: [Int]) throws {
     try queue.write { database in
       let known = try Int.fetchAll(
         database, sql: "SELECT DISTINCT round FROM parents WHERE listing = ?", arguments: [listing])
-      for round in known where !rounds.contains(round) {
+      for round in known where round <= read && !rounds.contains(round) {
         try database.execute(
           sql: "DELETE FROM parents WHERE listing = ? AND round = ?", arguments: [listing, round])
       }
@@ -257,7 +276,7 @@ extension SyncState {
     for name in names {
       let record = try record(name)
       known.records[name] = record
-      known.parents[name] = try countParents(of: name, in: record.done)
+      known.parents[name] = try countParents(of: name, in: record.done...record.done)
     }
     return known
   }
@@ -267,9 +286,20 @@ extension SyncState {
 extension SyncState.Record {
   /// A run begins, which reads the parents of a round of theirs.
   mutating func begin(_ listing: SyncListing, in round: Int, parentRound: Int) {
+    firstParentRound = listing.readsChangedParents ? read(of: listing.parent) + 1 : nil
     definition = listing.definition
     (runRound, self.parentRound) = (round, parentRound)
     began = Date().timeIntervalSince1970
+  }
+
+  /// Up to which round no reader needs the parents that the listing has noted, but for those of a round that
+  /// one is in the middle of.
+  mutating func drop(_ listing: SyncListing, readBy readers: [Self]) -> Int {
+    guard listing.notesChanges else { return .max }
+    // What has no reader yet is not kept for one.
+    let read = readers.map { $0.read(of: name) }.min() ?? done
+    dropped = max(dropped ?? 0, read)
+    return read
   }
 
   /// The listing ended in a round, however it did.
@@ -281,7 +311,7 @@ extension SyncState.Record {
     case .complete:
       // One that is read once has its parents where it was read.
       if listing.destination.mode != .once || done == 0 { done = runRound }
-      (run, isRestarting) = (0, false)
+      (run, isRestarting, read) = (0, false, parentRound)
       watermark = outcome.watermark?.description ?? watermark
     // The next round reads it anew, and its children with the parents of the last run that was complete.
     case .incomplete: (run, runRound) = (0, done)
