@@ -161,7 +161,8 @@ extension SyncMember {
       "How much earlier to begin, such as 10m, or a number. Default: 5m for times, else 0."),
     SyncMember(
       "newestFirst", .flag,
-      "Whether the listing begins with the newest item: it is left at the first one that is known."),
+      "Whether the listing begins with the newest item: it is left behind a page that ends with a known one."
+    ),
   ]
 
   static let deleted: [SyncMember] = [
