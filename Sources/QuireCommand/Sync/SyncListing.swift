@@ -198,20 +198,18 @@ struct SyncListing: Sendable {
   /// Throws where no request says what has been seen, or the first one has nothing to say.
   private func checkSince(at place: String) throws(SyncFileError) {
     guard let since else { return }
-    func names(_ placeholders: [SyncPlaceholder]) -> [String] {
-      placeholders.filter { $0.listing == Since.name }.map { String($0.path.text.dropFirst()) }
-    }
-    if let unknown = names(asked).first(where: { $0 != "value" }) {
+    let names = asked.names(of: Since.name)
+    if let unknown = names.first(where: { $0 != "value" }) {
       throw SyncFileError(
         place, "An increment has no \(ServerText(unknown)). Write {since:value}.")
     }
-    guard since.parameter != nil || !names(asked).isEmpty else {
+    guard since.parameter != nil || !names.isEmpty else {
       throw SyncFileError(
         place,
         "Its requests say nothing of it: name the query parameter by parameter, or write {since:value} in "
           + "url or body.")
     }
-    guard since.start != nil || names(url.placeholders).isEmpty else {
+    guard since.start != nil || url.placeholders.names(of: Since.name).isEmpty else {
       throw SyncFileError(
         "\(place).start", "The first run has nothing to write into the URL: say what by start.")
     }
@@ -262,11 +260,12 @@ struct SyncListing: Sendable {
     at place: String
   ) throws -> SyncBody? {
     guard let value else { return nil }
-    let text = SyncFile.secret(value.string ?? value.description, in: folder)
+    guard let text = value.string else { return SyncBody(.json(value)) }
     return try SyncFileError.at(place) {
       SyncBody(
         try BodyOption.body(
-          text, contentType: headers[.contentType], for: pagination, option: "body"))
+          SyncFile.secret(text, in: folder), contentType: headers[.contentType], for: pagination,
+          option: "body"))
     }
   }
 

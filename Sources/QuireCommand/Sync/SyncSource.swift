@@ -302,9 +302,7 @@ final class SyncSource: Sendable {
     return listing.url.placeholders.first { placeholder in
       !listing.isOwn(placeholder) && (value(placeholder, in: values)?.scalarText ?? "").isEmpty
     }
-      ?? listing.body?.placeholders.first { placeholder in
-        !listing.isOwn(placeholder) && (value(placeholder, in: values) ?? .null) == .null
-      }
+      ?? listing.body?.placeholders.first { value($0, in: values) == .null }
   }
 
   /// That a value was not noted, because the file did not ask for it when the parent was read.

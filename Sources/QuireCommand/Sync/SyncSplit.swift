@@ -95,9 +95,7 @@ struct SyncSplit: Sendable {
   /// Throws where requests would not have both bounds of their part, by parameters or in the URL: each part
   /// would be the whole.
   func check(_ placeholders: [SyncPlaceholder], at place: String) throws(SyncFileError) {
-    let names = placeholders.filter { $0.listing == Self.name }.map {
-      String($0.path.text.dropFirst())
-    }
+    let names = placeholders.names(of: Self.name)
     let known = ["lower", "upper", "last"]
     if let unknown = names.first(where: { !known.contains($0) }) {
       throw SyncFileError(

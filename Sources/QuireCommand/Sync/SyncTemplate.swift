@@ -25,6 +25,13 @@ struct SyncPlaceholder: Hashable, Sendable {
   }
 }
 
+extension [SyncPlaceholder] {
+  /// What is asked of an ancestor of that name, such as `lower` in `{split:lower}`.
+  func names(of ancestor: String) -> [String] {
+    filter { $0.listing == ancestor }.map { String($0.path.text.dropFirst()) }
+  }
+}
+
 /// The body of a listing's requests. In one of JSON, a text that is a placeholder as a whole, such as `"{name}"`,
 /// stands for its value, of whatever type; within longer texts braces are the server's own, as those of GraphQL.
 struct SyncBody: Sendable {
