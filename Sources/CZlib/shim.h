@@ -43,26 +43,33 @@ static inline unsigned long quire_crc32_by_64(unsigned long sum, const unsigned 
   return crc32_z(0xffffffff, (const unsigned char *)lanes, 64);
 }
 
-__attribute__((target("vpclmulqdq,avx512f")))
-static inline __m512i quire_fold_512(__m512i lane, __m512i factors, const unsigned char *next) {
-  __m512i low = _mm512_clmulepi64_epi128(lane, factors, 0x00);
-  __m512i high = _mm512_clmulepi64_epi128(lane, factors, 0x11);
-  return _mm512_xor_si512(_mm512_xor_si512(low, high), _mm512_loadu_si512(next));
+__attribute__((target("vpclmulqdq,avx2")))
+static inline __m256i quire_fold_256(__m256i lane, __m256i factors, const unsigned char *next) {
+  __m256i low = _mm256_clmulepi64_epi128(lane, factors, 0x00);
+  __m256i high = _mm256_clmulepi64_epi128(lane, factors, 0x11);
+  return _mm256_xor_si256(_mm256_xor_si256(low, high), _mm256_loadu_si256((const __m256i *)next));
 }
 
-__attribute__((target("vpclmulqdq,avx512f")))
+__attribute__((target("vpclmulqdq,avx2")))
 static inline unsigned long quire_crc32_by_256(unsigned long sum, const unsigned char *bytes, size_t count) {
-  const __m512i factors = _mm512_broadcast_i32x4(_mm_set_epi64x(0x1322d1430, 0x11542778a));
-  __m512i a = _mm512_loadu_si512(bytes), b = _mm512_loadu_si512(bytes + 64);
-  __m512i c = _mm512_loadu_si512(bytes + 128), d = _mm512_loadu_si512(bytes + 192);
-  a = _mm512_xor_si512(a, _mm512_zextsi128_si512(_mm_cvtsi32_si128((int)~(unsigned)sum)));
+  const __m256i factors = _mm256_set_epi64x(0x1322d1430, 0x11542778a, 0x1322d1430, 0x11542778a);
+  const __m256i *first = (const __m256i *)bytes;
+  __m256i a = _mm256_loadu_si256(first), b = _mm256_loadu_si256(first + 1);
+  __m256i c = _mm256_loadu_si256(first + 2), d = _mm256_loadu_si256(first + 3);
+  __m256i e = _mm256_loadu_si256(first + 4), f = _mm256_loadu_si256(first + 5);
+  __m256i g = _mm256_loadu_si256(first + 6), h = _mm256_loadu_si256(first + 7);
+  a = _mm256_xor_si256(a, _mm256_zextsi128_si256(_mm_cvtsi32_si128((int)~(unsigned)sum)));
   for (const unsigned char *next = bytes + 256; next < bytes + count; next += 256) {
-    a = quire_fold_512(a, factors, next);
-    b = quire_fold_512(b, factors, next + 64);
-    c = quire_fold_512(c, factors, next + 128);
-    d = quire_fold_512(d, factors, next + 192);
+    a = quire_fold_256(a, factors, next);
+    b = quire_fold_256(b, factors, next + 32);
+    c = quire_fold_256(c, factors, next + 64);
+    d = quire_fold_256(d, factors, next + 96);
+    e = quire_fold_256(e, factors, next + 128);
+    f = quire_fold_256(f, factors, next + 160);
+    g = quire_fold_256(g, factors, next + 192);
+    h = quire_fold_256(h, factors, next + 224);
   }
-  const __m512i lanes[4] = {a, b, c, d};
+  const __m256i lanes[8] = {a, b, c, d, e, f, g, h};
   return quire_crc32_by_64(0xffffffff, (const unsigned char *)lanes, 256);
 }
 #endif
@@ -71,7 +78,7 @@ static inline unsigned long quire_crc32_by_256(unsigned long sum, const unsigned
 static inline unsigned long quire_crc32(unsigned long sum, const unsigned char *bytes, size_t count) {
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("pclmul") && __builtin_cpu_supports("avx")) {
-    int is_wide = __builtin_cpu_supports("vpclmulqdq") && __builtin_cpu_supports("avx512f");
+    int is_wide = __builtin_cpu_supports("vpclmulqdq") && __builtin_cpu_supports("avx2");
     size_t folded = count - count % (is_wide ? 256 : 64);
     if (folded > 0) sum = (is_wide ? quire_crc32_by_256 : quire_crc32_by_64)(sum, bytes, folded);
     bytes += folded;
