@@ -215,14 +215,15 @@ public struct JSONReader: ~Copyable {
     let list = try member(name)
     let word = word(at: list)
     guard word.isKind(.array) else { throw mismatch([Any].self, list) }
-    var values: [Value] = []
-    values.reserveCapacity(word.length)
-    var element = list + 2
-    for _ in 0..<word.length {
-      values.append(try read(type, at: element))
-      element = next(after: element)
+    // In place: this is compiled for every type at once, and appending would ask for the array's each time.
+    return try [Value](unsafeUninitializedCapacity: word.length) { values, count in
+      var element = list + 2
+      while count < word.length {
+        values.initializeElement(at: count, to: try read(type, at: element))
+        count += 1
+        element = next(after: element)
+      }
     }
-    return values
   }
 
   /// A member of a `Decodable` type, such as a date, by the defaults of `JSONDecoder`.
