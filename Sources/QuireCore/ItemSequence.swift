@@ -94,8 +94,15 @@ package struct ItemOrigins: Hashable, Sendable {
 package final class ItemPlaces: Sendable {
   /// Where the item at an index lies, or, behind the last one, where the walk goes on.
   let position: @Sendable (Int) -> Position
+  /// See `Page.anchor(ofItem:)`.
+  let anchor: @Sendable (Int) -> Position?
 
-  init(_ position: @escaping @Sendable (Int) -> Position) { self.position = position }
+  init(
+    _ position: @escaping @Sendable (Int) -> Position,
+    anchor: @escaping @Sendable (Int) -> Position?
+  ) {
+    (self.position, self.anchor) = (position, anchor)
+  }
 }
 
 extension ItemPlaces: Hashable {

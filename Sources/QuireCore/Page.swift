@@ -272,6 +272,19 @@ extension Page {
     return position
   }
 
+  /// Where a walk finds the item before all others; nil where that is the item's position.
+  ///
+  /// In what order several listings are read as one may differ from one time to the next: what follows a position
+  /// is certain there, and which of it comes first is not. What follows the anchor is not what follows the item.
+  func anchor(ofItem index: Int) -> Position? {
+    var rest = index
+    for run in head.origins ?? [] {
+      if rest < run.offsets.count { return run.places?.anchor(run.offsets[rest]) }
+      rest -= run.offsets.count
+    }
+    return nil
+  }
+
   /// Keeps the first `count` items; the page then leads to the first of the others.
   mutating func cut(toItems count: Int) {
     guard count < items.count else { return }

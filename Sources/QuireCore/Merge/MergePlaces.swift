@@ -2,7 +2,8 @@
 ///
 /// Written as `{"merged": [[entry, …], …], "recent": ["…"]}`. An entry is null for a source that was not
 /// begun, true for one that has ended, else `[itemOffset]` or `[itemOffset, value]`. The entries come in
-/// groups, so that all positions of a walk share those that did not change.
+/// groups, so that all positions of a walk share those that did not change. Where only one source is to be read,
+/// as at the anchor of an item, it is `{"only": {"source": 3, "of": 12, "at": entry}}`.
 struct MergePositions: Sendable {
   private static let groupSize = 32
 
@@ -34,9 +35,17 @@ struct MergePositions: Sendable {
       guard position.itemOffset == 0 else { throw Self.mismatch }
       return
     }
-    guard position.itemOffset == 0, case .array(let read)? = position.value?["merged"] else {
-      throw Self.mismatch
+    guard position.itemOffset == 0 else { throw Self.mismatch }
+    if let only = position.value?["only"] {
+      guard only["of"]?.integer == sources, let source = only["source"]?.integer,
+        0..<sources ~= source
+      else { throw Self.mismatch }
+      for other in 0..<sources where other != source { set(other, to: .bool(true)) }
+      set(source, to: only["at"] ?? .null)
+      guard place(of: source) != nil else { throw Self.mismatch }
+      return
     }
+    guard case .array(let read)? = position.value?["merged"] else { throw Self.mismatch }
     let sizes = groups.map(\.count)
     guard read.map(\.count) == sizes else { throw Self.mismatch }
     groups = read
@@ -62,8 +71,7 @@ struct MergePositions: Sendable {
 
   /// Where the merge stands in a source; nil where the entry says nothing that can be understood.
   func place(of source: Int) -> Place? {
-    guard case .array(let entries) = groups[source / Self.groupSize] else { return nil }
-    switch entries[source % Self.groupSize] {
+    switch entry(of: source) {
     case .null: return .start
     case .bool(true): return .end
     case .array(let parts):
@@ -73,16 +81,37 @@ struct MergePositions: Sendable {
     }
   }
 
+  private func entry(of source: Int) -> JSONValue {
+    guard case .array(let entries) = groups[source / Self.groupSize] else { return .null }
+    return entries[source % Self.groupSize]
+  }
+
   /// The merge has come to `place` in a source; nil is its end.
   mutating func move(_ source: Int, to place: Position?) {
-    let entry = place.map { place in
-      JSONValue.array([.number(String(place.itemOffset))] + (place.value.map { [$0] } ?? []))
-    }
+    set(source, to: place.map(Self.entry) ?? .bool(true))
+  }
+
+  private static func entry(for place: Position) -> JSONValue {
+    .array([.number(String(place.itemOffset))] + (place.value.map { [$0] } ?? []))
+  }
+
+  private mutating func set(_ source: Int, to entry: JSONValue) {
     let group = source / Self.groupSize
     guard case .array(var entries) = groups[group] else { return }
     groups[group] = .null
-    entries[source % Self.groupSize] = entry ?? .bool(true)
+    entries[source % Self.groupSize] = entry
     groups[group] = .array(entries)
+  }
+
+  /// The position at which one source alone is read, from `place` on, or from where the merge stands in it.
+  func position(ofOnly source: Int, at place: Position?) -> Position {
+    let only = JSONValue.object([
+      .init("source", .number(String(source))), .init("of", .number(String(sources))),
+      .init("at", place.map(Self.entry) ?? entry(of: source)),
+    ])
+    var position = Position(.object([.init("only", only)]))
+    position.listing = listing
+    return position
   }
 
   /// All of it as one position.
@@ -110,6 +139,8 @@ struct MergePlaces: Sendable {
     var source: Int
     /// Where the source goes on after it; nil at its end.
     var after: Position?
+    /// Where the source has the item first, if that is not where it stands before it.
+    var anchor: Position?
     /// By what the item is known again; nil where it was not delivered, or items are not compared.
     var digest: UInt64?
   }
@@ -128,5 +159,13 @@ struct MergePlaces: Sendable {
     for (source, place) in latest { positions.move(source, to: place) }
     _ = positions.recent.append(steps.prefix(count).compactMap { $0.digest })
     return positions.position
+  }
+
+  /// Where the item at `index` comes first: in its source alone, as another one may answer sooner the next time.
+  func anchor(ofItem index: Int) -> Position? {
+    guard index < starts.count else { return nil }
+    let (before, step) = (steps.prefix(starts[index]), steps[starts[index]])
+    let place = step.anchor ?? before.last { $0.source == step.source }?.after
+    return base.position(ofOnly: step.source, at: place)
   }
 }

@@ -37,9 +37,10 @@ extension MergeMachine {
 
   private mutating func take(from source: Int, _ held: inout Held, _ run: inout Run) {
     let item = held.page.items[held.taken]
+    let anchor = held.page.anchor(ofItem: held.taken)
     held.taken += 1
     var step = MergePlaces.Step(
-      source: source, after: held.page.position(afterItems: held.taken))
+      source: source, after: held.page.position(afterItems: held.taken), anchor: anchor)
     if held.isLast, held.taken == held.page.items.count { step.after = nil }
     let digest = rules.duplicates.map { MergeDigest($0(item)).value }
     if let digest, !known.insert(digest).inserted {
@@ -80,11 +81,11 @@ extension MergeMachine {
     traffic.duplicates += run.duplicates
 
     var page = deliver(run.items, next: isDone ? nil : positions.position)
+    let places = MergePlaces(base: run.base, steps: run.steps, starts: run.starts)
     page.head.origins = [
       ItemOrigins(
         page: run.base.position, offsets: Array(run.items.indices),
-        places: ItemPlaces(
-          MergePlaces(base: run.base, steps: run.steps, starts: run.starts).position(ofItem:)))
+        places: ItemPlaces(places.position(ofItem:), anchor: places.anchor(ofItem:)))
     ]
     return page
   }

@@ -55,6 +55,18 @@ struct FanOut<Parent: Sendable, Item: Sendable>: Sendable {
     notes.hasDelivered || notes.hasPassed || !WalkReading.isLimited ? concurrency : 1
   }
 
+  /// The parent of a listing that is to go on, asked for again: only its item leads to its listing.
+  func parent(at position: Position, _ note: (Page<Parent>) -> Void) async throws -> Parent {
+    let page = try await parents.resuming(from: position).walk().next(isolation: nil)
+    if let page { note(page) }
+    guard let item = page?.items.first else {
+      throw PageError(
+        .positionMismatch,
+        "A listing that was being read has no parent any more: the parents' listing has changed.")
+    }
+    return item
+  }
+
   /// A walk through the listing of an item, from its start or another position on.
   func walk(of parent: Parent, from start: Position?) throws -> Walk<Item> {
     let cursor: Cursor<Item>
@@ -68,10 +80,12 @@ struct FanOut<Parent: Sendable, Item: Sendable>: Sendable {
   }
 
   /// A child's page as one of the whole. `place` makes a position in the child's listing into one of the
-  /// whole: what counts items is the child's own position, which alone knows its pages and their parts.
+  /// whole: what counts items is the child's own position, which alone knows its pages and their parts. `anchor`
+  /// is where the child alone is read; nil where it comes first at `place`.
   func page(
     _ childPage: Page<Item>, at position: Position, next: Position?, _ notes: inout FanOutNotes,
-    place: @escaping @Sendable (Position) -> Position
+    place: @escaping @Sendable (Position) -> Position,
+    anchor: (@Sendable (Position) -> Position)? = nil
   ) -> Page<Item> {
     var page = childPage
     page.traffic = page.traffic + notes.takeTraffic()
@@ -79,7 +93,7 @@ struct FanOut<Parent: Sendable, Item: Sendable>: Sendable {
     // They are about the child's listing alone.
     (page.total, page.head.endDoubt) = (nil, nil)
     page.position = position
-    page.head.origins = origins(ofItemsIn: childPage, at: position, next: next, place)
+    page.head.origins = origins(ofItemsIn: childPage, at: position, next: next, place, anchor)
     page.next = next
     page.previous = nil
     page.closing = nil
@@ -117,7 +131,8 @@ struct FanOut<Parent: Sendable, Item: Sendable>: Sendable {
 
   private func origins(
     ofItemsIn page: Page<Item>, at position: Position, next: Position?,
-    _ place: @escaping @Sendable (Position) -> Position
+    _ place: @escaping @Sendable (Position) -> Position,
+    _ anchor: (@Sendable (Position) -> Position)?
   ) -> [ItemOrigins]? {
     let (count, end) = (page.items.count, page.end)
     guard count > 0 else { return nil }
@@ -131,6 +146,11 @@ struct FanOut<Parent: Sendable, Item: Sendable>: Sendable {
           var position =
             index < count ? place(places.position(ofItem: index)) : next ?? place(end)
           position.listing = identity
+          return position
+        } anchor: { [places, identity = parents.identity] index in
+          let own = places.anchor(ofItem: index)
+          var position = anchor.map { $0(own ?? places.position(ofItem: index)) } ?? own.map(place)
+          position?.listing = identity
           return position
         })
     ]

@@ -1,4 +1,5 @@
-/// Where listings of listings go on that are read at once: `{"open": [{"parent": …, "child": …}], "parents": …}`.
+/// Where listings of listings go on that were begun, and the parents behind them: `{"open": [{"parent": …,
+/// "child": …}], "parents": …}`.
 struct FanOutPlaces {
   var open: [(parent: Position, child: Position?)]
   /// Where the parents go on that are not begun; nil behind the last one.
@@ -31,8 +32,14 @@ struct FanOutPlaces {
   }
 
   /// Nil where nothing is left.
-  var position: Position? {
-    guard !open.isEmpty || behind != nil else { return nil }
+  var position: Position? { open.isEmpty && behind == nil ? nil : written }
+
+  /// The listing of one parent, and the parents behind it.
+  static func position(_ parent: Position, _ child: Position?, behind: Position?) -> Position {
+    FanOutPlaces(open: [(parent, child)], behind: behind).written
+  }
+
+  private var written: Position {
     let children = open.map { place in
       JSONValue.object(
         [.init("parent", place.parent.json)]

@@ -19,7 +19,10 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: ChildrenReader {
   /// A parent whose listing is not begun yet.
   private struct Waiting: Sendable {
     let item: Parent
+    /// Where it is asked for again.
     let position: Position
+    /// Whether that is its anchor, from which the parents do not go on.
+    let isAnchored: Bool
     /// Where the parents go on behind it; nil behind the last one.
     let after: Position?
   }
@@ -30,6 +33,9 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: ChildrenReader {
     var parents: Walk<Parent>?
     /// How far that had come when its last page was taken.
     var progress: WalkMachine.Progress?
+    /// The anchor of the first child's parent, until that was asked for; and where the parents go on behind it.
+    var anchor: Position?
+    var behind: Position?
     /// The rest of a page of parents.
     var waiting: [Waiting] = []
     var isOver = false
@@ -106,10 +112,9 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: ChildrenReader {
   private func deliver(
     _ page: Page<Item>, of child: Child, goingOnAt inner: Position?, at position: Position
   ) -> Page<Item> {
-    let parent = child.parent.position
+    let parent = child.parent
     let next =
-      inner.map { Self.position(parent, child: $0) }
-      ?? child.parent.after.map { Self.position($0) }
+      inner.map { Self.position(of: parent, child: $0) } ?? parent.after.map { Self.position($0) }
     let progress = child.walk.progress
     var page = page
     // A limit may have ended the child's listing there.
@@ -126,7 +131,7 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: ChildrenReader {
         state.children[0].hasDelivered = true
       }
       return fanOut.page(page, at: position, next: next, &state.notes) {
-        Self.position(parent, child: $0)
+        Self.position(of: parent, child: $0)
       }
     }
   }
@@ -151,13 +156,15 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: ChildrenReader {
       return true
     }
     if isNext { return }
-    let (parent, child) = try Self.parts(of: position)
+    let start = try Self.parts(of: position)
     leave()
-    let parents = fanOut.parents.resuming(from: parent).walk()
+    let all = fanOut.parents
+    let parents = (start.parents.map { all.resuming(from: $0) } ?? all).walk()
     state.withLock {
       $0 = State(
-        position: position, parents: parents, progress: parents.progress, childStart: child,
-        notes: $0.notes)
+        position: position, parents: parents, progress: parents.progress, anchor: start.anchor,
+        behind: start.parents, isOver: start.anchor != nil && start.parents == nil,
+        childStart: start.child, notes: $0.notes)
     }
   }
 
@@ -177,8 +184,8 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: ChildrenReader {
   /// what goes wrong with a later child waits until it is the first.
   private func open() async throws {
     while true {
-      let (count, hasWaiting, isOver, most) = state.withLock {
-        ($0.children.count, !$0.waiting.isEmpty, $0.isOver, fanOut.mostOpen($0.notes))
+      let (count, hasWaiting, anchor, isOver, most) = state.withLock {
+        ($0.children.count, !$0.waiting.isEmpty, $0.anchor, $0.isOver, fanOut.mostOpen($0.notes))
       }
       if count >= most { return }
       if hasWaiting {
@@ -188,11 +195,24 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: ChildrenReader {
           if count > 0 { return }
           throw error
         }
+      } else if let anchor {
+        try await readParent(at: anchor)
       } else if isOver || count > 0 {
         return
       } else {
         try await readParents()
       }
+    }
+  }
+
+  private func readParent(at anchor: Position) async throws {
+    let item = try await fanOut.parent(at: anchor) { page in state.withLock { $0.notes.read(page) }
+    }
+    state.withLock { state in
+      state.anchor = nil
+      state.waiting = [
+        Waiting(item: item, position: anchor, isAnchored: true, after: state.behind)
+      ]
     }
   }
 
@@ -208,8 +228,9 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: ChildrenReader {
     }
     let behind = parents.checkpoint(behind: page)
     let waiting = page.items.enumerated().map { index, item in
-      Waiting(
-        item: item, position: page.position(ofItem: index),
+      let anchor = page.anchor(ofItem: index)
+      return Waiting(
+        item: item, position: anchor ?? page.position(ofItem: index), isAnchored: anchor != nil,
         after: index + 1 < page.items.count ? page.position(afterItems: index + 1) : behind)
     }
     state.withLock {
@@ -240,33 +261,50 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: ChildrenReader {
   /// Where the walk stands: at the listing that is read next.
   private static func place(in state: State) -> Position? {
     if let child = state.children.first {
-      return position(child.parent.position, child: child.next)
+      return position(of: child.parent, child: child.next)
     }
     if let parent = state.waiting.first {
-      return position(parent.position, child: state.childStart)
+      return position(of: parent, child: state.childStart)
+    }
+    if let anchor = state.anchor {
+      return FanOutPlaces.position(anchor, state.childStart, behind: state.behind)
     }
     return state.parents?.progress.checkpoint.map { position($0) }
   }
 
-  /// `{"parent": …, "child": …}`, each with the members of a position.
+  /// Where a parent's listing goes on, and the other parents behind it.
+  private static func position(of parent: Waiting, child: Position?) -> Position {
+    guard parent.isAnchored else { return position(parent.position, child: child) }
+    return FanOutPlaces.position(parent.position, child, behind: parent.after)
+  }
+
+  /// `{"parent": …, "child": …}`, each with the members of a position: the parents go on behind that one.
   private static func position(_ parent: Position, child: Position? = nil) -> Position {
     var members = [JSONValue.Member("parent", parent.json)]
     if let child { members.append(.init("child", child.json)) }
     return Position(.object(members))
   }
 
-  private static func parts(of position: Position) throws -> (parent: Position, child: Position?) {
+  /// Where the parents go on, nil behind the last one, and where the listing of the first of them does, or that of
+  /// one at an anchor in front of them.
+  private static func parts(
+    of position: Position
+  ) throws -> (parents: Position?, anchor: Position?, child: Position?) {
     guard let value = position.value else {
-      return (.start, .place(nil, items: position.itemOffset))
+      return (nil, nil, .place(nil, items: position.itemOffset))
     }
-    guard let parent = value["parent"] else {
+    if let parent = value["parent"] {
+      let child = value["child"].map(Position.init(json:))
+      return (Position(json: parent), nil, .place(child, items: position.itemOffset))
+    }
+    let places = try? FanOutPlaces(position)
+    guard let places, places.open.count == 1, let first = places.open.first else {
       throw PageError(
         .positionMismatch,
         "The position is not one of a listing of listings: it was made by another one.", attempts: 0
       )
     }
-    let child = value["child"].map(Position.init(json:))
-    return (Position(json: parent), .place(child, items: position.itemOffset))
+    return (places.behind, first.parent, first.child)
   }
 
   // MARK: The rest

@@ -24,19 +24,24 @@ final class UnorderedFanOutReader<Parent: Sendable, Item: Sendable>: ChildrenRea
     /// Whether that was cancelled from here. A source may throw the same error by itself.
     var isCancelled = false
 
-    var place: (Position, Position?) { (parent.position, next) }
+    var place: (Position, Position?) { (parent.anchor, next) }
 
     /// Its parent, to begin its listing once more, from where it goes on.
     var begunAnew: Waiting {
       Waiting(
-        item: parent.item, position: parent.position, isBegun: true, start: next, listing: listing)
+        item: parent.item, position: parent.position, anchor: parent.anchor, isBegun: true,
+        start: next,
+        listing: listing)
     }
   }
 
   /// A parent whose listing is not begun yet, and where its own begins.
   private struct Waiting: Sendable {
     let item: Parent
+    /// Where the parents go on with it.
     let position: Position
+    /// Where it is asked for again, once its listing was begun.
+    let anchor: Position
     /// Whether it was begun by an earlier walk, and where it goes on then.
     var isBegun = false
     var start: Position?
@@ -84,7 +89,7 @@ final class UnorderedFanOutReader<Parent: Sendable, Item: Sendable>: ChildrenRea
 
     /// Where all listings that were begun go on, but for one, and the parents behind them.
     func places(without number: Int? = nil) -> FanOutPlaces {
-      let begun = waiting.filter { $0.isBegun }.map { ($0.position, $0.start) }
+      let begun = waiting.filter { $0.isBegun }.map { ($0.anchor, $0.start) }
       return FanOutPlaces(
         open: children.filter { $0.number != number }.map { $0.place } + begun + unread,
         behind: waiting.first { !$0.isBegun }?.position ?? behind)
@@ -211,20 +216,15 @@ final class UnorderedFanOutReader<Parent: Sendable, Item: Sendable>: ChildrenRea
     }
   }
 
-  /// The parent of a listing of the position is asked for again: only its item leads to its listing, which goes on
-  /// at `start`.
+  /// The parent of a listing of the position, which goes on at `start`.
   private func readParent(at position: Position, of start: Position?) async throws {
-    let page = try await fanOut.parents.resuming(from: position).walk().next(isolation: nil)
-    if let page { state.withLock { $0.notes.read(page) } }
-    guard let item = page?.items.first else {
-      throw PageError(
-        .positionMismatch,
-        "A listing that was being read has no parent any more: the parents' listing has changed.")
+    let item = try await fanOut.parent(at: position) { page in
+      state.withLock { $0.notes.read(page) }
     }
     state.withLock { state in
       state.unread.removeFirst()
       state.waiting.append(
-        Waiting(item: item, position: position, isBegun: true, start: start))
+        Waiting(item: item, position: position, anchor: position, isBegun: true, start: start))
     }
   }
 
@@ -239,7 +239,9 @@ final class UnorderedFanOutReader<Parent: Sendable, Item: Sendable>: ChildrenRea
       return
     }
     let waiting = page.items.enumerated().map { index, item in
-      Waiting(item: item, position: page.position(ofItem: index))
+      let position = page.position(ofItem: index)
+      return Waiting(
+        item: item, position: position, anchor: page.anchor(ofItem: index) ?? position)
     }
     state.withLock {
       $0.waiting += waiting
@@ -357,7 +359,7 @@ final class UnorderedFanOutReader<Parent: Sendable, Item: Sendable>: ChildrenRea
         state.notes.read(page)
         return nil
       }
-      let (parent, others) = (child.parent.position, state.places(without: number))
+      let (parent, others) = (child.parent.anchor, state.places(without: number))
       let place = { @Sendable (own: Position?) -> Position in
         var all = others
         all.open.insert((parent, own), at: 0)
@@ -375,7 +377,8 @@ final class UnorderedFanOutReader<Parent: Sendable, Item: Sendable>: ChildrenRea
       let after = state.places().position
       state.position = after
       return fanOut.page(
-        page, at: place(child.next), next: after, &state.notes, place: place)
+        page, at: place(child.next), next: after, &state.notes, place: place,
+        anchor: { FanOutPlaces.position(parent, $0, behind: nil) })
     }
   }
 
