@@ -206,7 +206,8 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: ChildrenReader {
   }
 
   private func readParent(at anchor: Position) async throws {
-    let item = try await fanOut.parent(at: anchor) { page in state.withLock { $0.notes.read(page) }
+    let item = try await fanOut.parent(at: anchor) { page in
+      state.withLock { $0.notes.read(page) }
     }
     state.withLock { state in
       state.anchor = nil
@@ -269,7 +270,7 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: ChildrenReader {
     if let anchor = state.anchor {
       return FanOutPlaces.position(anchor, state.childStart, behind: state.behind)
     }
-    return state.parents?.progress.checkpoint.map { position($0) }
+    return state.isOver ? nil : state.parents?.progress.checkpoint.map { position($0) }
   }
 
   /// Where a parent's listing goes on, and the other parents behind it.
