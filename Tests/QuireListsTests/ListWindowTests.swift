@@ -414,6 +414,21 @@ import Testing
     #expect(list.options.window == nil && list.snapshot.items == Array(1...6))
   }
 
+  @Test("18-Window: of listings whose order may be another one the next time, nothing is dropped")
+  func listingsWithoutOrder() {
+    let parents = Cursor(pages: [[1, 2], [3]])
+    func children(of parents: Cursor<Int>, ordered: Bool = true) -> Cursor<Int> {
+      parents.flatMap(ordered: ordered) { Cursor(pages: [[$0]]) }
+    }
+    let options = ListOptions(window: ListWindow(pages: 3))
+    for cursor in [
+      children(of: parents, ordered: false), children(of: .merged([parents])), .merged([parents]),
+    ] {
+      #expect(PagedList(cursor, options: options).options.window == nil)
+    }
+    #expect(PagedList(children(of: parents), options: options).options.window != nil)
+  }
+
   @Test("18-Window, IN-27: it reaches in front of its start, and both ends have their thresholds")
   func bothEnds() async throws {
     let source = ScriptedSource(sizes: Array(repeating: 10, count: 9))

@@ -170,7 +170,8 @@ extension ChildrenReader {
   /// Walks over parents and children close what they hold when they are left.
   func close(at position: Position?) async { leave() }
   var needsClosing: Bool { false }
-  var repeatedPositions: Position.Repetition { .refused }
+  /// Parents and children guard themselves against loops.
+  var repeatedPositions: Position.Repetition { fanOut.parents.repeatedPositions }
   var allowsLookAhead: Bool { true }
 }
 

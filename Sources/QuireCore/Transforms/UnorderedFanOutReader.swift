@@ -433,4 +433,6 @@ final class UnorderedFanOutReader<Parent: Sendable, Item: Sendable>: ChildrenRea
   }
 
   var notes: FanOutNotes { state.withLock { $0.notes } }
+  /// Another child may come first the next time.
+  var repeatedPositions: Position.Repetition { .allowed }
 }
