@@ -110,6 +110,13 @@ struct TranscriptPlayer {
   }
 
   private func cursor() -> Cursor<String> {
+    guard let sliced else { return cursor(over: transport) }
+    return cursor(over: SlicingTransport(transport, sliced), delivery: .asItArrives)
+  }
+
+  /// The transcript's listing, at another server.
+  func cursor(over transport: any HTTPTransport, delivery: PageDelivery = .whole) -> Cursor<String>
+  {
     var configuration = PageClient.Configuration()
     // On the other clock the time for closing would be up at once.
     configuration.clock = transcript.closes ? ManualClock() : clock
@@ -117,9 +124,6 @@ struct TranscriptPlayer {
     configuration.acceptsUnprovenEnd = transcript.isBytes
     var environment = PageClient.Environment()
     environment.random = { 0 }
-    var transport: any HTTPTransport = transport
-    if let sliced { transport = SlicingTransport(transport, sliced) }
-    let delivery: PageDelivery = sliced == nil ? .whole : .asItArrives
     let client = PageClient(
       transport: transport, headers: transcript.clientHeaders, configuration: configuration
     ).with(environment)
