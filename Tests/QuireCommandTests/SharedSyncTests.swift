@@ -226,17 +226,21 @@ struct SharedSyncTests {
     to: \(copy.url)
     listings:
       parents: {url: '\(server.url("/parents"))', key: id, since: {field: /t, parameter: after}, \(pages)}
-      children: {url: '\(server.url("/{id}/x"))', for: parents, key: id, \(pages)}
+      children: {url: '\(server.url("/{id}/x?t={t}"))', for: parents, key: id, \(pages)}
     """.write(toFile: copy.file, atomically: true, encoding: .utf8)
     #expect(try await Command.quire(copy.arguments).status == 0)
-    for (parent, time) in [(1, 11), (2, 12), (3, 13)] {
+    for (parent, time) in [(1, 10), (1, 11), (2, 12), (3, 13)] {
       family.children.withLock { $0[parent]?[parent * 10 + 1] = time }
       family.parents.withLock { $0[parent] = time }
       let ending = try await Command.quire(copy.arguments + ["--only", "parents"])
       #expect(ending.status == 0, "\(ending.errors)")
     }
+    let count = server.requests.count
     let ending = try await Command.quire(copy.arguments)
     #expect(ending.status == 0, "\(ending.errors)")
+    // Each once, though the first one was noted by two rounds, with other values.
+    let asked = server.requests.dropFirst(count).map(\.target).filter { $0.contains("/x?t=") }
+    #expect(asked.sorted() == ["/1/x?t=11", "/2/x?t=12", "/3/x?t=13"])
     let all = ["10", "11", "20", "21", "30", "31"]
     #expect(try await copy.rows("SELECT id FROM children ORDER BY id") == all)
   }

@@ -551,6 +551,59 @@ import Testing
     #expect(try copy.rows("SELECT id FROM items ORDER BY id") == all)
   }
 
+  @Test(
+    "16-Increment: a parent that several rounds have noted is read once, by what it is now, and not once it is gone",
+    arguments: ["mode: append", "key: id"])
+  func readsParentsOfAllRoundsOnce(mode: String) async throws {
+    let parents = Mutex(#"{"id":1,"n":"a","t":1},{"id":2,"n":"b","t":1},{"id":3,"n":"c","t":1}"#)
+    let server = try FaultServer { request in
+      [
+        .respond(
+          request.path == "/parents"
+            ? "{\"items\":[\(parents.withLock { $0 })]}"
+            : "{\"items\":[{\"id\":\"\(request.path)\"}]}")
+      ]
+    }
+    defer { server.stop() }
+    let copy = try Copy(
+      "{url: '\(server.url("/{n}/x"))', for: parents, \(mode), with: {n: n}, pagination: \(Self.pages)}\n"
+        + "  parents: {url: '\(server.url("/parents"))', key: id, deleted: /gone, "
+        + "since: {field: /t, parameter: after}, pagination: \(Self.pages)}")
+    #expect(try await copy.run().status == 0)
+    for items in [
+      #"{"id":1,"n":"a","t":2},{"id":3,"n":"c","t":2}"#,
+      #"{"id":1,"n":"z","t":3},{"id":2,"n":"b","t":3},{"id":3,"gone":true,"t":3}"#,
+      #"{"id":2,"n":"b","t":4}"#,
+    ] {
+      parents.withLock { $0 = items }
+      #expect(try await copy.run("--only", "parents").status == 0)
+    }
+    let count = server.requests.count
+    let ending = try await copy.run("--only", "items", "--log", "json")
+    #expect(ending.status == 0, "\(ending.errors)")
+    #expect(server.requests.dropFirst(count).map(\.path) == ["/z/x", "/b/x"])
+    #expect(ending.errors.contains(#""parents":2"#), "\(ending.errors)")
+    let all = mode == "key: id" ? ["a", "b", "c", "z"] : ["a", "b", "b", "c", "z"]
+    #expect(try copy.rows("SELECT n FROM items ORDER BY n") == all)
+  }
+
+  @Test("16-Sync: items of several parents with one key have children of their own")
+  func keepsParentsOfOneKeyApart() async throws {
+    let server = try FaultServer { request in
+      let items =
+        request.path == "/tops" ? #"{"id":"a"},{"id":"b"}"# : #"{"id":1,"n":"\#(request.path)"}"#
+      return [.respond("{\"items\":[\(items)]}")]
+    }
+    defer { server.stop() }
+    let copy = try Copy(
+      "{url: '\(server.url("/x{+n}"))', for: middle, key: n, pagination: \(Self.pages)}\n"
+        + "  middle: {url: '\(server.url("/{id}"))', for: tops, key: id, pagination: \(Self.pages)}\n"
+        + "  tops: {url: '\(server.url("/tops"))', key: id, pagination: \(Self.pages)}")
+    let ending = try await copy.run()
+    #expect(ending.status == 0, "\(ending.errors)")
+    #expect(try copy.rows("SELECT n FROM items ORDER BY n") == ["/x/a", "/x/b"])
+  }
+
   @Test("16-Increment: a listing that is new below one of changes is not read for those alone")
   func refusesUnknownChanges() async throws {
     let family = Family([1: 1, 2: 2], [1: [10: 1], 2: [20: 2]])

@@ -49,6 +49,7 @@ final class SharedSyncState: Sendable {
     CREATE UNIQUE INDEX IF NOT EXISTS _quire_parents_once ON _quire_parents \
     (sync, listing, round, md5(values));
     CREATE INDEX IF NOT EXISTS _quire_parents_order ON _quire_parents (sync, listing, round, number);
+    ALTER TABLE _quire_parents ADD COLUMN IF NOT EXISTS item text;
     REVOKE ALL ON _quire_rounds, _quire_listings, _quire_parents FROM PUBLIC
     """
 
@@ -215,7 +216,7 @@ final class SharedSyncState: Sendable {
     try connection.query(
       """
       SELECT values FROM _quire_parents WHERE sync = $1 AND listing = $2 AND round = $3::bigint \
-      ORDER BY number LIMIT 1
+      AND values NOT LIKE '[%' ORDER BY number LIMIT 1
       """, [sync, parent.name, "\(parent.done)"]
     ).first?.first.flatMap { $0 }
   }
@@ -249,10 +250,12 @@ final class SharedSyncState: Sendable {
       return try PostgresLeaseStore.add(listing.units, to: work, round: round, connection)
     }
     try connection.query(
+      // Those that several rounds have noted once, as the last one did; without those that are gone by then.
       PostgresLeaseStore.insertion(
         """
-        SELECT $1, values, $2::bigint FROM _quire_parents WHERE sync = $3 AND listing = $4 AND \
-        round BETWEEN $5::bigint AND $6::bigint GROUP BY values ORDER BY max(number)
+        SELECT $1, values, $2::bigint FROM (SELECT DISTINCT ON (coalesce(item, values)) values, number \
+        FROM _quire_parents WHERE sync = $3 AND listing = $4 AND round BETWEEN $5::bigint AND $6::bigint \
+        ORDER BY coalesce(item, values), number DESC) AS noted WHERE values NOT LIKE '[%' ORDER BY number
         """),
       [
         work, "\(round)", sync, parent.name, "\(record.parentRounds.lowerBound)",
@@ -261,16 +264,21 @@ final class SharedSyncState: Sendable {
   }
 
   /// Notes the parents on a page, before the page is committed.
-  func note(_ parents: [String], of listing: String, round: Int) async throws {
+  func note(_ parents: [SyncState.Noted], of listing: String, round: Int) async throws {
     guard !parents.isEmpty else { return }
+    // Of an item's values, those that came last count.
+    let last = Dictionary(parents.map { ($0.item, $0.values) }, uniquingKeysWith: { $1 })
+    let pairs = last.sorted { ($0.value, $0.key) < ($1.value, $1.key) }
+      .map { JSONValue.array([.string($0.key), .string($0.value)]) }
     try await database.transaction { [sync] connection in
       // In one order, so that two workers never wait for each other.
       _ = try connection.query(
         """
-        INSERT INTO _quire_parents (sync, listing, round, values) SELECT $1, $2, $3::bigint, parent \
-        FROM json_array_elements_text($4::json) AS parent ON CONFLICT DO NOTHING
-        """,
-        [sync, listing, "\(round)", "\(JSONValue.array(parents.sorted().map { .string($0) }))"])
+        INSERT INTO _quire_parents (sync, listing, round, item, values) SELECT $1, $2, $3::bigint, \
+        parent->>0, parent->>1 FROM json_array_elements($4::json) AS parent \
+        ON CONFLICT (sync, listing, round, md5(values)) DO UPDATE SET number = DEFAULT, \
+        item = excluded.item
+        """, [sync, listing, "\(round)", "\(JSONValue.array(pairs))"])
     }
   }
 
@@ -351,7 +359,8 @@ final class SharedSyncState: Sendable {
         known.records[name] = record
         known.parents[name] = try connection.query(
           """
-          SELECT count(*) FROM _quire_parents WHERE sync = $1 AND listing = $2 AND round = $3::bigint
+          SELECT count(DISTINCT coalesce(item, values)) FROM _quire_parents WHERE sync = $1 \
+          AND listing = $2 AND round = $3::bigint AND values NOT LIKE '[%'
           """, [sync, name, "\(record.done)"]
         ).first?[0].flatMap { Int($0) }
       }

@@ -59,14 +59,14 @@ struct SyncSink: Sink {
 final class SyncSession: SinkSession {
   private let base: any SinkSession
   private let values: SyncValues
-  private let note: (_ parents: [String], _ finished: [String]) async throws -> Void
+  private let note: (_ parents: [SyncState.Noted], _ finished: [String]) async throws -> Void
   private let committed: () throws -> Void
-  private var parents: [String] = []
+  private var parents: [SyncState.Noted] = []
   private var finished: [String] = []
 
   init(
     _ base: any SinkSession, _ values: SyncValues,
-    note: @escaping (_ parents: [String], _ finished: [String]) async throws -> Void,
+    note: @escaping (_ parents: [SyncState.Noted], _ finished: [String]) async throws -> Void,
     committed: @escaping () throws -> Void = {}
   ) {
     (self.base, self.values, self.note, self.committed) = (base, values, note, committed)
@@ -101,12 +101,11 @@ struct SyncValues: Sendable {
   let source: SyncSource
 
   /// For each item of a page what the descendants need of it, and, through it, of its ancestors, as one text;
-  /// a value that is not there, or that no address could have, is null.
-  func all(of page: SinkPage) throws -> [String] {
+  /// a value that is not there, or that no address could have, is null. Behind them, those that are gone.
+  func all(of page: SinkPage) throws -> [SyncState.Noted] {
     guard !wanted.isEmpty else { return [] }
-    let above: JSONValue =
-      wanted.allSatisfy { $0.listing == nil } ? .null : try source.values(at: page.position)
-    return try page.items.map { item in
+    let above: JSONValue = listing.parent == nil ? .null : try source.values(at: page.position)
+    let items = try page.items.map { item in
       let members = try wanted.map { placeholder in
         JSONValue.Member(
           SyncSource.name(of: placeholder, for: listing.name),
@@ -114,8 +113,21 @@ struct SyncValues: Sendable {
             ? item.valueIfUnicode(at: placeholder.path) ?? .null
             : noted(placeholder, in: above))
       }
-      return "\(JSONValue.object(members))"
+      return SyncState.Noted("\(JSONValue.object(members))", item: try key(of: item, above))
     }
+    return items + (try page.deleted.compactMap { try key(of: $0, above).map { .init(gone: $0) } })
+  }
+
+  /// By what a later item takes the place of this one; nil where none does. An item of another parent may have the
+  /// same key, and children of its own.
+  private func key(of item: RawItem, _ above: JSONValue) throws -> String? {
+    guard listing.destination.mode == .upsert, let key = listing.destination.key else { return nil }
+    var values = [above]
+    for path in key.paths {
+      guard let value = try item.valueIfUnicode(at: path) else { return nil }
+      values.append(value)
+    }
+    return "\(JSONValue.array(values))"
   }
 
   private func noted(_ placeholder: SyncPlaceholder, in above: JSONValue) throws -> JSONValue {

@@ -24,6 +24,24 @@ final class SyncState: Sendable {
     static let none = Parent(number: 0, values: "{}")
   }
 
+  /// What a page says of a parent's item, to be noted.
+  struct Noted: Sendable {
+    /// The values that its children need, a JSON object.
+    let values: String
+    /// By what it is the same item in other rounds: its key, a JSON array, or, without one, its values.
+    let item: String
+
+    init(_ values: String, item: String? = nil) {
+      self.values = values
+      self.item = item ?? values
+    }
+
+    /// An item that is gone at the server: nothing is read for it any more. Instead of values it has its key.
+    init(gone item: String) {
+      (values, self.item) = (item, item)
+    }
+  }
+
   /// What is known of a listing.
   struct Record: Codable, Sendable {
     var name: String
@@ -100,7 +118,8 @@ final class SyncState: Sendable {
           CREATE TABLE IF NOT EXISTS listings (name TEXT PRIMARY KEY, record TEXT NOT NULL);
           CREATE TABLE IF NOT EXISTS parents (number INTEGER PRIMARY KEY, listing TEXT NOT NULL, \
           round INTEGER NOT NULL, "values" TEXT NOT NULL, UNIQUE (listing, round, "values"));
-          CREATE INDEX IF NOT EXISTS parents_in_order ON parents (listing, round, number);
+          CREATE INDEX IF NOT EXISTS parents_by_number ON parents (listing, number);
+          DROP INDEX IF EXISTS parents_in_order;
           CREATE TABLE IF NOT EXISTS seen (listing TEXT NOT NULL, parent TEXT NOT NULL, \
           round INTEGER NOT NULL, before INTEGER NOT NULL DEFAULT 0, \
           PRIMARY KEY (listing, parent)) WITHOUT ROWID
@@ -108,6 +127,12 @@ final class SyncState: Sendable {
       if try !database.columns(in: "seen").contains(where: { $0.name == "before" }) {
         try database.execute(sql: "ALTER TABLE seen ADD COLUMN before INTEGER NOT NULL DEFAULT 0")
       }
+      if try !database.columns(in: "parents").contains(where: { $0.name == "item" }) {
+        try database.execute(
+          sql: "ALTER TABLE parents ADD COLUMN item TEXT; UPDATE parents SET item = \"values\"")
+      }
+      try database.execute(
+        sql: "CREATE INDEX IF NOT EXISTS parents_by_item ON parents (listing, item, number)")
     }
     return queue
   }
@@ -175,12 +200,15 @@ final class SyncState: Sendable {
   // MARK: Parents
 
   /// Notes parents of the run, those whose listing it has read to its end, and the record.
-  func note(_ record: Record, parents: [String], finished: [String]) throws {
+  func note(_ record: Record, parents: [Noted], finished: [String]) throws {
     try queue.write { database in
+      // What comes again gets a new number: of an item's values, those that came last count.
       let parent = try database.cachedStatement(
-        sql: "INSERT OR IGNORE INTO parents (listing, round, \"values\") VALUES (?, ?, ?)")
-      for values in parents {
-        try parent.execute(arguments: [record.name, record.runRound, values])
+        sql: """
+          INSERT OR REPLACE INTO parents (listing, round, "values", item) VALUES (?, ?, ?, ?)
+          """)
+      for noted in parents {
+        try parent.execute(arguments: [record.name, record.runRound, noted.values, noted.item])
       }
       let seen = try database.cachedStatement(
         sql: """
@@ -194,6 +222,22 @@ final class SyncState: Sendable {
     }
   }
 
+  /// The parents of rounds, those that several of them have noted once, as the last one did; without those that are
+  /// gone by then. `+` keeps the rounds out of the choice of an index: the order is that of numbers.
+  private static let parents = """
+    FROM parents AS noted WHERE listing = :listing AND +round BETWEEN :first AND :last \
+    AND "values" NOT LIKE '[%' AND NOT EXISTS (SELECT 1 FROM parents WHERE listing = noted.listing \
+    AND item = noted.item AND number > noted.number AND +round BETWEEN :first AND :last)
+    """
+
+  private static func arguments(
+    _ listing: String, _ rounds: ClosedRange<Int>, _ number: Int
+  ) -> StatementArguments {
+    [
+      "listing": listing, "first": rounds.lowerBound, "last": rounds.upperBound, "number": number,
+    ]
+  }
+
   /// The first parent of a listing's rounds behind a number.
   func parent(
     of listing: String, in rounds: ClosedRange<Int>, after number: Int
@@ -202,9 +246,8 @@ final class SyncState: Sendable {
       try Row.fetchOne(
         database,
         sql: """
-          SELECT number, "values" FROM parents WHERE listing = ? AND round BETWEEN ? AND ? \
-          AND number > ? ORDER BY number LIMIT 1
-          """, arguments: [listing, rounds.lowerBound, rounds.upperBound, number]
+          SELECT number, "values" \(Self.parents) AND number > :number ORDER BY number LIMIT 1
+          """, arguments: Self.arguments(listing, rounds, number)
       ).map { Parent(number: $0[0], values: $0[1]) }
     }
   }
@@ -216,9 +259,8 @@ final class SyncState: Sendable {
     try queue.read { database in
       try Int.fetchOne(
         database,
-        sql: """
-          SELECT count(*) FROM parents WHERE listing = ? AND round BETWEEN ? AND ? AND number < ?
-          """, arguments: [listing, rounds.lowerBound, rounds.upperBound, number]) ?? 0
+        sql: "SELECT count(*) \(Self.parents) AND number < :number",
+        arguments: Self.arguments(listing, rounds, number)) ?? 0
     }
   }
 
