@@ -587,6 +587,43 @@ import Testing
     #expect(try copy.rows("SELECT n FROM items ORDER BY n") == all)
   }
 
+  @Test(
+    "16-Increment: another destination is not filled for changed parents alone, and one taken away is for all"
+  )
+  func refusesEmptyDestination() async throws {
+    let family = Family([1: 1, 2: 2], [1: [10: 1], 2: [20: 2]])
+    let server = try family.serve()
+    defer { server.stop() }
+    let since = "since: {field: /t, parameter: after}"
+    let copy = try Copy(
+      "{url: '\(server.url("/{id}/x"))', for: parents, key: id, pagination: \(Self.pages)}\n"
+        + "  parents: {url: '\(server.url("/parents"))', key: id, \(since), pagination: \(Self.pages)}"
+    )
+    func ids(_ table: String) throws -> [String] {
+      try copy.rows("SELECT id FROM \(table) ORDER BY id")
+    }
+    for _ in 1...2 { #expect(try await copy.run().status == 0) }
+    try FileManager.default.removeItem(at: copy.folder.appending(path: "x.db"))
+    for _ in 1...2 {
+      let ending = try await copy.run()
+      #expect(ending.status == 0, "\(ending.errors)")
+      #expect(try ids("items") == ["10", "20"])
+    }
+    let file = try String(contentsOfFile: copy.file, encoding: .utf8)
+      .replacing("for: parents,", with: "for: parents, table: other,")
+    try file.write(toFile: copy.file, atomically: true, encoding: .utf8)
+    for _ in 1...2 {
+      let refused = try await copy.run()
+      #expect(
+        refused.status == 1
+          && refused.errors.contains("--restart --only parents --only items."), "\(refused.errors)")
+    }
+    let anew = try await copy.run("--restart", "--only", "parents", "--only", "items")
+    #expect(anew.status == 0, "\(anew.errors)")
+    #expect(try ids("other") == ["10", "20"])
+    #expect(try await copy.run().status == 0)
+  }
+
   @Test("16-Sync: items of several parents with one key have children of their own")
   func keepsParentsOfOneKeyApart() async throws {
     let server = try FaultServer { request in

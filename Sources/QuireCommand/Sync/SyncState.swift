@@ -61,8 +61,10 @@ final class SyncState: Sendable {
     var firstParentRound: Int?
     /// The last round whose parents a complete run has read.
     var read: Int?
-    /// Of a listing that notes only changes: the last round whose items are not known any more.
+    /// Of a listing that notes only changes: the last round whose items are not known any more, and the last one
+    /// that has noted all items, because its destination was empty.
     var dropped: Int?
+    var whole: Int?
     var definition: [String: String] = [:]
     /// The greatest value that the last complete run has seen, as JSON, to be shown; what counts is in the
     /// destination.
