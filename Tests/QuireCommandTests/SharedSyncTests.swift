@@ -245,6 +245,25 @@ struct SharedSyncTests {
     #expect(try await copy.rows("SELECT id FROM children ORDER BY id") == all)
   }
 
+  @Test("16-Machines: a listing whose name ends like a work of another one has units of its own")
+  func tellsWorksApart() async throws {
+    let copy = try Copy()
+    let names = ["a", "a begin", "a end", "a units", "a end units"]
+    let server = try FaultServer { _ in [.respond(#"{"items":[{"id":1}]}"#)] }
+    defer { server.stop() }
+    let listings = names.map {
+      "  \($0): {url: '\(server.url("/x"))', key: id, pagination: {next: {body: /next}, send: {query: p}, items: /items}}\n"
+    }
+    try "to: \(copy.url)\nlistings:\n\(listings.joined())".write(
+      toFile: copy.file, atomically: true, encoding: .utf8)
+    for _ in 0..<2 {
+      let ending = try await Command.quire(copy.arguments)
+      #expect(ending.status == 0, "\(ending.errors)")
+    }
+    for name in names { #expect(try await copy.rows("SELECT id FROM \"\(name)\"") == ["1"]) }
+    #expect(server.requests.count == 2 * names.count)
+  }
+
   @Test(
     "16-Machines: a destination on one machine is refused, and a worker's stop gives its unit back")
   func refuses() async throws {

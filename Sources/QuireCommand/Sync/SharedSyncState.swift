@@ -60,7 +60,9 @@ final class SharedSyncState: Sendable {
   }
 
   private func name(of work: Work, _ listing: String) -> String {
-    work == .units ? "\(sync)/\(listing)" : "\(sync)/\(listing) \(work.rawValue)"
+    // The listing called `a end` has units, which are not the end of `a`.
+    let isPlain = work == .units && !Work.allCases.contains { listing.hasSuffix(" \($0.rawValue)") }
+    return isPlain ? "\(sync)/\(listing)" : "\(sync)/\(listing) \(work.rawValue)"
   }
 
   // MARK: Rounds
