@@ -7,7 +7,6 @@ import QuireExport
 import QuireHTTP
 import QuireJSON
 import QuirePagination
-import Yams
 
 /// A sync file, understood: nothing is opened or requested yet.
 struct SyncFile: Sendable {
@@ -32,8 +31,16 @@ struct SyncFile: Sendable {
   ///
   /// `state` says where what is known between runs is, in the place of the file.
   init(path: String, state: String? = nil, forRequests: Bool) throws {
-    let value = try Self.value(
-      of: try InputFile.read(path, for: "quire sync"), isJSON: path.hasSuffix(".json"))
+    let document = try SyncDocument(
+      try InputFile.read(path, for: "quire sync"), isJSON: path.hasSuffix(".json"))
+    do {
+      try self.init(path: path, document.value, state: state, forRequests: forRequests)
+    } catch let error as SyncFileError {
+      throw document.located(error)
+    }
+  }
+
+  private init(path: String, _ value: JSONValue, state: String?, forRequests: Bool) throws {
     try SyncMember.check(value, SyncMember.file, at: "the file")
     self.path = path
     let folder = (path as NSString).deletingLastPathComponent
@@ -188,84 +195,6 @@ struct SyncFile: Sendable {
         )
       }
       known[place] = listing.name
-    }
-  }
-
-  // MARK: YAML
-
-  /// Far more than a sync file has, and less than aliases of aliases make.
-  private static let mostNodes = 100_000
-
-  private static func value(of bytes: [UInt8], isJSON: Bool) throws -> JSONValue {
-    if isJSON {
-      return try SyncFileError.at("the file") { try JSONDocument(bytes).value(at: "") ?? .null }
-    }
-    do {
-      guard let node = try Yams.compose(yaml: String(decoding: bytes, as: UTF8.self)) else {
-        throw SyncFileError("the file", "It is empty.")
-      }
-      var count = 0
-      return try value(of: node, &count)
-    } catch let error as YamlError {
-      throw SyncFileError("the file", error.sentence)
-    }
-  }
-
-  private static func value(of node: Node, _ count: inout Int) throws -> JSONValue {
-    count += 1
-    guard count < mostNodes else { throw SyncFileError("the file", "It is too large.") }
-    switch node {
-    case .mapping(let mapping):
-      var members: [JSONValue.Member] = []
-      for (name, child) in mapping where name.string != "<<" {
-        members.append(.init(name.string ?? "", try value(of: child, &count)))
-      }
-      // Merged members (YAML 1.1, tag merge) come behind the mapping's own, which count.
-      if let merged = mapping.first(where: { $0.key.string == "<<" })?.value {
-        for source in merged.sequence.map(Array.init) ?? [merged] {
-          guard case .object(let more) = try value(of: source, &count) else {
-            throw SyncFileError("the file", "<< merges mappings, such as an alias of one.")
-          }
-          members += more.filter { new in !members.contains { $0.name == new.name } }
-        }
-      }
-      return .object(members)
-    case .sequence(let sequence):
-      var elements: [JSONValue] = []
-      for child in sequence { elements.append(try value(of: child, &count)) }
-      return .array(elements)
-    case .scalar(let scalar):
-      // YAML 1.1 also takes no, off, y and the like for truth values; they are texts here, such as Norway's name.
-      let isTruth = ["true", "false"].contains(scalar.string.lowercased())
-      if isTruth, let flag = node.bool { return .bool(flag) }
-      if node.null != nil { return .null }
-      // A number that JSON writes so; a date or a version stays a text.
-      let isNumber = node.int != nil || node.float != nil
-      if isNumber, case .number? = try? JSONDocument(Array(scalar.string.utf8)).value(at: "") {
-        return .number(scalar.string)
-      }
-      return .string(scalar.string)
-    case .alias: throw SyncFileError("the file", "An alias has no anchor.")
-    }
-  }
-}
-
-extension YamlError {
-  /// What is wrong, and where.
-  fileprivate var sentence: String {
-    switch self {
-    case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
-      .composer(_, let problem, let mark, _):
-      let isStray = problem.contains("cannot start any token")
-      return "It is no YAML: line \(mark.line), column \(mark.column): \(ServerText(problem))."
-        + (isStray
-          ? " Indent by blanks, not tabs, and put what begins with @, % or ` in quotes." : "")
-    case .duplicatedKeysInMapping(let names, let context):
-      let names = names.map { "\(ServerText($0))" }.joined(separator: ", ")
-      return "\(names) is there twice, in what begins at line \(context.mark.line). Keep one."
-    default:
-      let reason = "\(self)".split(separator: "\n").first ?? "its text cannot be read"
-      return "It is no YAML: \(ServerText(String(reason)))."
     }
   }
 }

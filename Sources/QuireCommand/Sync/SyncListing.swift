@@ -62,7 +62,9 @@ struct SyncListing: Sendable {
     parent = value["for"]?.scalarText
     pagination = try Self.pagination(value, folder: folder, at: place)
     with = try (value["with"] ?? .null).textsByName.map { ($0.name, try SyncPlaceholder($0.text)) }
-    since = try value["since"].map { try Self.since($0, isChild: value["for"] != nil) }
+    since = try SyncFileError.at("\(place).since") {
+      try value["since"].map { try Self.since($0, isChild: value["for"] != nil) }
+    }
     destination = try Self.destination(name, value, file, folder: folder, at: place)
     let key = destination.key.flatMap { $0.paths.count == 1 ? $0.paths[0] : nil }
     split = try value["split"].map { try SyncSplit($0, key: key, at: "\(place).split") }

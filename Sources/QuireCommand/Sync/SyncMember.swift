@@ -203,8 +203,16 @@ extension SyncMember {
 /// Why a sync file cannot be right: where, and what.
 struct SyncFileError: Error, CustomStringConvertible {
   var description: String
+  /// The names that lead to what it is about, with dots between them.
+  let path: String
+  /// Whether the line is said.
+  var isLocated = false
 
-  init(_ place: String, _ text: String) { description = "\(place): \(text)" }
+  /// What is wrong at a place, or with a member there.
+  init(_ place: String, _ text: String, member: String? = nil) {
+    description = "\(place): \(text)"
+    path = [place == "the file" ? nil : place, member].compactMap(\.self).joined(separator: ".")
+  }
 
   /// What `read` makes of what stands at a place. What an option or the library refuses is wrong there.
   static func at<Value>(_ place: String, _ read: () throws -> Value) throws -> Value {
@@ -235,7 +243,7 @@ extension SyncMember {
         throw SyncFileError(
           place,
           "There is no member \(ServerText(member.name)).\(NearestName.hint(member.name, in: members.map(\.name)))"
-            + " Known are \(names).")
+            + " Known are \(names).", member: member.name)
       }
       try known.check(member.value, at: place == "the file" ? known.name : "\(place).\(known.name)")
     }
@@ -251,7 +259,8 @@ extension SyncMember {
   ) throws(SyncFileError) {
     var names: Set<String> = []
     for member in members where !names.insert(member.name).inserted {
-      throw SyncFileError(place, "\(ServerText(member.name)) is there twice. Keep one.")
+      throw SyncFileError(
+        place, "\(ServerText(member.name)) is there twice. Keep one.", member: member.name)
     }
   }
 

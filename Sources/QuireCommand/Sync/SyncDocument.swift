@@ -1,0 +1,163 @@
+import Foundation
+import Quire
+import QuireCore
+import QuireJSON
+import QuirePagination
+import Yams
+
+/// The text of a sync file, read: what it says, and where that stands.
+struct SyncDocument {
+  let value: JSONValue
+  /// The text's structure, with lines and columns; nil for JSON.
+  private let root: Node?
+
+  /// Reads YAML or JSON. Throws `SyncFileError` for what is neither.
+  init(_ bytes: [UInt8], isJSON: Bool) throws {
+    let text = try Self.text(bytes)
+    guard text.contains(where: { !$0.isWhitespace }) else { throw Self.empty }
+    if isJSON {
+      root = nil
+      value = try SyncFileError.at("the file") {
+        try JSONDocument(Array(text.utf8)).value(at: "") ?? .null
+      }
+      return
+    }
+    do {
+      root = try Yams.compose(yaml: text)
+    } catch let error as YamlError {
+      throw SyncFileError("the file", error.sentence)
+    }
+    var count = 0
+    value = try root.map { try Self.value(of: $0, &count) } ?? .null
+    if value == .null { throw Self.empty }
+  }
+
+  private static let empty = SyncFileError("the file", "It is empty.")
+
+  /// The error with the line and the column of what it is about, where those are known.
+  func located(_ error: SyncFileError) -> SyncFileError {
+    guard !error.isLocated, let mark = root.flatMap({ Self.mark(of: error.path[...], in: $0) })
+    else { return error }
+    return SyncFileError(mark, error.description)
+  }
+
+  /// Where the name stands to which a path of names leads, or the last one of it that is there.
+  private static func mark(of path: Substring, in node: Node) -> Mark? {
+    guard case .mapping(let mapping) = node else { return nil }
+    for (key, child) in mapping {
+      // A place names what is hard to read by its escapes.
+      for name in [key.string ?? "", "\(ServerText(key.string ?? ""))"] where path.hasPrefix(name) {
+        let rest = path.dropFirst(name.count)
+        if rest.isEmpty { return key.mark }
+        if rest.hasPrefix(".") { return mark(of: rest.dropFirst(), in: child) ?? key.mark }
+      }
+    }
+    return nil
+  }
+
+  // MARK: Characters
+
+  private static func text(_ bytes: [UInt8]) throws -> String {
+    // What some editors write in front of UTF-8 is no character of the text.
+    let bytes = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes
+    guard !bytes.prefix(4).contains(0), !bytes.starts(with: [0xFF, 0xFE]),
+      !bytes.starts(with: [0xFE, 0xFF])
+    else { throw SyncFileError("the file", "It is in UTF-16 or UTF-32. Save it as UTF-8.") }
+    if let text = String(validating: bytes, as: UTF8.self) { return text }
+    var decoder = UTF8()
+    var rest = bytes.makeIterator()
+    var (line, column) = (1, 1)
+    while case .scalarValue(let scalar) = decoder.decode(&rest) {
+      (line, column) = scalar == "\n" ? (line + 1, 1) : (line, column + 1)
+    }
+    throw SyncFileError(
+      "the file",
+      "It is not in UTF-8: line \(line), column \(column) has a character of another encoding, such as Latin-1 "
+        + "or Windows-1252. Save it as UTF-8.")
+  }
+
+  // MARK: YAML
+
+  /// Far more than a sync file has, and less than aliases of aliases make.
+  private static let mostNodes = 100_000
+
+  private static func value(
+    of node: Node, _ count: inout Int
+  ) throws -> JSONValue {
+    count += 1
+    guard count < mostNodes else { throw SyncFileError("the file", "It is too large.") }
+    switch node {
+    case .mapping(let mapping): return try value(of: mapping, &count)
+    case .sequence(let sequence):
+      var elements: [JSONValue] = []
+      for child in sequence { elements.append(try value(of: child, &count)) }
+      return .array(elements)
+    case .scalar(let scalar):
+      // YAML 1.1 also takes no, off, y and the like for truth values; they are texts here, such as Norway's name.
+      let isTruth = ["true", "false"].contains(scalar.string.lowercased())
+      if isTruth, let flag = node.bool { return .bool(flag) }
+      if node.null != nil { return .null }
+      // A number that JSON writes so; a date or a version stays a text.
+      guard node.int != nil || node.float != nil else { return .string(scalar.string) }
+      if case .number? = try? JSONDocument(Array(scalar.string.utf8)).value(at: "") {
+        return .number(scalar.string)
+      }
+      return .string(scalar.string)
+    case .alias: throw SyncFileError("the file", "An alias has no anchor.")
+    }
+  }
+
+  private static func value(
+    of mapping: Node.Mapping, _ count: inout Int
+  ) throws -> JSONValue {
+    var members: [JSONValue.Member] = []
+    for (key, child) in mapping where key.string != "<<" {
+      guard let name = key.string else {
+        throw SyncFileError(key.mark, "A name is a text, no list and no mapping.")
+      }
+      members.append(.init(name, try value(of: child, &count)))
+    }
+    // Merged members (YAML 1.1, tag merge) come behind the mapping's own, which count.
+    if let merged = mapping.first(where: { $0.key.string == "<<" })?.value {
+      for source in merged.sequence.map(Array.init) ?? [merged] {
+        guard case .object(let more) = try value(of: source, &count) else {
+          throw SyncFileError(source.mark, "<< merges mappings, such as an alias of one.")
+        }
+        members += more.filter { new in !members.contains { $0.name == new.name } }
+      }
+    }
+    return .object(members)
+  }
+}
+
+extension SyncFileError {
+  /// What is wrong at a line and a column.
+  fileprivate init(_ mark: Mark?, _ text: String) {
+    let place = mark.map { "line \($0.line), column \($0.column)" }
+    self.init(place ?? "the file", text)
+    isLocated = true
+  }
+}
+
+extension YamlError {
+  /// What is wrong, and where.
+  fileprivate var sentence: String {
+    switch self {
+    case .composer(_, let problem, let mark, _) where problem.contains("another document"):
+      return
+        "line \(mark.line): Another document begins here, and a sync file is one. Write a file for each."
+    case .scanner(_, let problem, let mark, _), .parser(_, let problem, let mark, _),
+      .composer(_, let problem, let mark, _):
+      let isStray = problem.contains("cannot start any token")
+      return "It is no YAML: line \(mark.line), column \(mark.column): \(ServerText(problem))."
+        + (isStray
+          ? " Indent by blanks, not tabs, and put what begins with @, % or ` in quotes." : "")
+    case .duplicatedKeysInMapping(let names, let context):
+      let names = names.map { "\(ServerText($0))" }.joined(separator: ", ")
+      return "\(names) is there twice, in what begins at line \(context.mark.line). Keep one."
+    default:
+      let reason = "\(self)".split(separator: "\n").first ?? "its text cannot be read"
+      return "It is no YAML: \(ServerText(String(reason)))."
+    }
+  }
+}

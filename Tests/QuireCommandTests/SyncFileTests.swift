@@ -1,0 +1,118 @@
+import Foundation
+import GRDB
+import TestSupport
+import Testing
+
+@Suite("Files of quire sync") struct SyncFileTests {
+  /// A folder with a sync file of any bytes, and a server of items with a few members.
+  private final class Folder {
+    let url: URL
+    let server: FaultServer
+
+    init() throws {
+      url = FileManager.default.temporaryDirectory.appending(path: "quire-\(UUID())")
+      try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+      server = try FaultServer { request in
+        [.respond("{\"items\":[{\"id\":1,\"ID\":2,\"name\":\"\(request.path)\"}]}")]
+      }
+    }
+
+    deinit {
+      server.stop()
+      try? FileManager.default.removeItem(at: url)
+    }
+
+    /// Listings by what they say beside their URL.
+    func listings(_ listings: KeyValuePairs<String, String>) -> String {
+      "listings:\n"
+        + listings.enumerated().map { index, listing in
+          "  \(listing.key):\n    url: \(server.url("/\(index)"))\n"
+            + "    pagination: {next: {body: /next}, send: {query: page}, items: /items}\n"
+            + listing.value.split(separator: "; ").map { "    \($0)\n" }.joined()
+        }.joined()
+    }
+
+    func run(_ text: String, _ arguments: String..., named name: String = "x.yaml") async throws
+      -> Command.Ending
+    { try await run(Array(text.utf8), arguments, named: name) }
+
+    func run(_ bytes: [UInt8], _ arguments: [String], named name: String = "x.yaml") async throws
+      -> Command.Ending
+    {
+      let file = url.appending(path: name)
+      try Data(bytes).write(to: file)
+      return try await Command.quire(["sync", file.path] + arguments)
+    }
+
+    func rows(_ sql: String, in name: String = "x.db") throws -> [String] {
+      try DatabaseQueue(path: url.appending(path: name).path).read {
+        try Row.fetchAll($0, sql: sql).map { row in
+          row.map { "\($1)".trimmingCharacters(in: ["\""]) }.joined(separator: "|")
+        }
+      }
+    }
+  }
+
+  @Test(
+    "16-Sync: a byte order mark, line ends of Windows and an end of the document change nothing")
+  func readsMarksAndLineEnds() async throws {
+    let folder = try Folder()
+    let text = "to: x.db\n" + folder.listings(["é": "key: id"])
+    for bytes in [
+      [0xEF, 0xBB, 0xBF] + Array(text.utf8), Array(text.replacing("\n", with: "\r\n").utf8),
+      Array("---\n\(text)...\n".utf8),
+    ] {
+      let ending = try await folder.run(bytes, ["--plan"])
+      #expect(ending.status == 0 && ending.output.contains("  é: begins"), "\(ending.errors)")
+    }
+  }
+
+  @Test(
+    "16-Sync: a file that is not in UTF-8, empty, or more than one is refused, and says what it is",
+    arguments: ["x.yaml", "x.json"])
+  func namesEncodings(name: String) async throws {
+    let folder = try Folder()
+    let text = "to: x.db\n" + folder.listings(["a": "headers: {X-A: é}"])
+    let cases: [(String.Encoding?, String, String)] = [
+      (.utf16, text, "the file: It is in UTF-16 or UTF-32. Save it as UTF-8."),
+      (.utf16BigEndian, text, "It is in UTF-16"), (.utf16LittleEndian, text, "It is in UTF-16"),
+      (.utf32, text, "It is in UTF-16 or UTF-32."),
+      (
+        .isoLatin1, text,
+        "It is not in UTF-8: line 6, column 20 has a character of another encoding"
+      ),
+      (nil, "", "the file: It is empty."), (nil, " \n", "It is empty."),
+    ]
+    let onlyYAML: [(String.Encoding?, String, String)] = [
+      (nil, "# a\n", "It is empty."), (nil, "---\n", "It is empty."),
+      (nil, text + "---\n" + text, "line 7: Another document begins here"),
+    ]
+    for (encoding, text, words) in name == "x.yaml" ? cases + onlyYAML : cases {
+      let bytes = try #require(text.data(using: encoding ?? .utf8))
+      let ending = try await folder.run(Array(bytes), [], named: name)
+      #expect(ending.status == 2 && ending.errors.contains(words), "\(ending.errors)")
+    }
+    #expect(folder.server.requests.isEmpty)
+  }
+
+  @Test(
+    "16-Sync: a mistake in YAML is named with its line and column",
+    arguments: [
+      ("key: id; pageSize: many", "line 7, column 5: listings.a.pageSize: expected"),
+      ("kee: id", "line 6, column 5: listings.a: There is no member kee"),
+      (
+        "key: id; since: {feld: /t}", "line 7, column 13: listings.a.since: There is no member feld"
+      ),
+      (
+        "key: id; since: {field: /t, parameter: s, lookBack: -5}",
+        "line 7, column 5: listings.a.since: "
+      ),
+      ("for: b; with: {n: name}", "line 6, column 5: listings.a.for: There is no listing b."),
+      ("? [a]; : b", "line 6, column 7: A name is a text"),
+    ])
+  func namesLines(words: String, message: String) async throws {
+    let folder = try Folder()
+    let ending = try await folder.run("to: x.db\n" + folder.listings(["a": words]), "--plan")
+    #expect(ending.status == 2 && ending.errors.contains("x.yaml: \(message)"), "\(ending.errors)")
+  }
+}
