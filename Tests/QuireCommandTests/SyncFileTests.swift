@@ -108,11 +108,45 @@ import Testing
         "line 7, column 5: listings.a.since: "
       ),
       ("for: b; with: {n: name}", "line 6, column 5: listings.a.for: There is no listing b."),
+      ("key: id; body: {n: 0x10}", "line 7, column 15: JSON has no number 0x10"),
       ("? [a]; : b", "line 6, column 7: A name is a text"),
     ])
   func namesLines(words: String, message: String) async throws {
     let folder = try Folder()
     let ending = try await folder.run("to: x.db\n" + folder.listings(["a": words]), "--plan")
     #expect(ending.status == 2 && ending.errors.contains("x.yaml: \(message)"), "\(ending.errors)")
+  }
+
+  @Test(
+    "16-Sync: a number that is none, or too large, is refused and not read as another",
+    arguments: [
+      "1e3", "0x10", "1_000", "-5", "5.0", "99999999999999999999", "010", "+5", ".inf", "1:30",
+    ])
+  func namesNumbers(number: String) async throws {
+    let folder = try Folder()
+    let ending = try await folder.run(
+      "to: x.db\n" + folder.listings(["a": "maxItems: \(number)"]), "--plan")
+    #expect(
+      ending.status == 2
+        && ending.errors.contains("line 6, column 5: listings.a.maxItems: expected a whole number")
+        && ending.errors.contains("not \(number)."), "\(ending.errors)")
+  }
+
+  @Test("16-Sync: numbers in a body are JSON's, and a text in quotes or a time stays one")
+  func keepsNumbersOfBodies() async throws {
+    let folder = try Folder()
+    let words = "key: id; body: {a: '0x10', b: 1e3, c: 12:30, d: 123456789012345678901, e: -5.0}"
+    let text = "to: x.db\n" + folder.listings(["a": words])
+    #expect(try await folder.run(text).status == 0)
+    #expect(
+      folder.server.requests.map { String(decoding: $0.body, as: UTF8.self) } == [
+        #"{"a":"0x10","b":1e3,"c":"12:30","d":123456789012345678901,"e":-5.0}"#
+      ])
+    for number in ["0x10", "1_000", "010", ".5", "+1", ".nan"] {
+      let ending = try await folder.run(text.replacing("'0x10'", with: number))
+      #expect(
+        ending.status == 2 && ending.errors.contains("JSON has no number \(number),"),
+        "\(ending.errors)")
+    }
   }
 }

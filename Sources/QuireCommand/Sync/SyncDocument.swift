@@ -82,15 +82,15 @@ struct SyncDocument {
   private static let mostNodes = 100_000
 
   private static func value(
-    of node: Node, _ count: inout Int
+    of node: Node, _ count: inout Int, isExact: Bool = false
   ) throws -> JSONValue {
     count += 1
     guard count < mostNodes else { throw SyncFileError("the file", "It is too large.") }
     switch node {
-    case .mapping(let mapping): return try value(of: mapping, &count)
+    case .mapping(let mapping): return try value(of: mapping, &count, isExact: isExact)
     case .sequence(let sequence):
       var elements: [JSONValue] = []
-      for child in sequence { elements.append(try value(of: child, &count)) }
+      for child in sequence { elements.append(try value(of: child, &count, isExact: isExact)) }
       return .array(elements)
     case .scalar(let scalar):
       // YAML 1.1 also takes no, off, y and the like for truth values; they are texts here, such as Norway's name.
@@ -102,25 +102,32 @@ struct SyncDocument {
       if case .number? = try? JSONDocument(Array(scalar.string.utf8)).value(at: "") {
         return .number(scalar.string)
       }
-      return .string(scalar.string)
+      // Times such as 12:30 are numbers to base 60 in YAML 1.1 alone.
+      guard isExact, !scalar.string.contains(":") else { return .string(scalar.string) }
+      throw SyncFileError(
+        scalar.mark,
+        "JSON has no number \(ServerText(scalar.string)), and a body and a description are JSON. Write it in "
+          + "digits, or in quotes, as a text.")
     case .alias: throw SyncFileError("the file", "An alias has no anchor.")
     }
   }
 
+  /// `isExact` is for what is JSON: there a number is no text.
   private static func value(
-    of mapping: Node.Mapping, _ count: inout Int
+    of mapping: Node.Mapping, _ count: inout Int, isExact: Bool
   ) throws -> JSONValue {
     var members: [JSONValue.Member] = []
     for (key, child) in mapping where key.string != "<<" {
       guard let name = key.string else {
         throw SyncFileError(key.mark, "A name is a text, no list and no mapping.")
       }
-      members.append(.init(name, try value(of: child, &count)))
+      let isJSON = isExact || name == "body" || name == "pagination"
+      members.append(.init(name, try value(of: child, &count, isExact: isJSON)))
     }
     // Merged members (YAML 1.1, tag merge) come behind the mapping's own, which count.
     if let merged = mapping.first(where: { $0.key.string == "<<" })?.value {
       for source in merged.sequence.map(Array.init) ?? [merged] {
-        guard case .object(let more) = try value(of: source, &count) else {
+        guard case .object(let more) = try value(of: source, &count, isExact: isExact) else {
           throw SyncFileError(source.mark, "<< merges mappings, such as an alias of one.")
         }
         members += more.filter { new in !members.contains { $0.name == new.name } }

@@ -274,7 +274,10 @@ extension SyncMember {
       return
     case (.wholeNumber(let least), .number):
       guard let number = value.integer, number >= least else {
-        throw SyncFileError(place, "expected a whole number from \(least) on.")
+        throw SyncFileError(
+          place,
+          "expected a whole number from \(least) on, in 18 digits at most, not \(ServerText(value.description))."
+        )
       }
     case (.texts, .array(let elements)):
       guard elements.allSatisfy({ $0.string != nil }), !elements.isEmpty else {
@@ -302,6 +305,11 @@ extension SyncMember {
       for member in found {
         try Self.check(member.value, members, at: "\(place).\(ServerText(member.name))")
       }
+    case (.wholeNumber, .string(let text)):
+      throw SyncFileError(
+        place,
+        "expected a whole number in digits alone and without quotes, not \(ServerText(text)). \(note)"
+      )
     default:
       throw SyncFileError(place, "expected \(kind.noun), not \(value.kindName). \(note)")
     }
