@@ -108,6 +108,7 @@ import Testing
         "line 7, column 5: listings.a.since: "
       ),
       ("for: b; with: {n: name}", "line 6, column 5: listings.a.for: There is no listing b."),
+      ("to: '-'", "line 6, column 5: listings.a.to: Standard output"),
       ("key: id; body: {n: 0x10}", "line 7, column 15: JSON has no number 0x10"),
       ("? [a]; : b", "line 6, column 7: A name is a text"),
     ])
@@ -147,6 +148,48 @@ import Testing
       #expect(
         ending.status == 2 && ending.errors.contains("JSON has no number \(number),"),
         "\(ending.errors)")
+    }
+  }
+
+  @Test(
+    "16-Sync: a destination or a state that no later run could go on with is refused before a request",
+    arguments: [
+      ("'-'", "Standard output keeps nothing"), (".", ". is a directory."),
+      ("..", ".. is a directory."), ("''", "is no name of a file"),
+      ("sub", "sub is a directory."), ("sub/", "sub/ is a directory."),
+      ("'~/x.db'", "~/x.db is a shell's word"), ("pipe", "pipe is no file"),
+      (#""x\0.db""#, "is no name of a file"),
+      ("http://host/x.db", "Nothing is known by http://."),
+    ])
+  func namesPaths(path: String, words: String) async throws {
+    let folder = try Folder()
+    try FileManager.default.createDirectory(
+      at: folder.url.appending(path: "sub"), withIntermediateDirectories: true)
+    #expect(mkfifo(folder.url.appending(path: "pipe").path, 0o600) == 0)
+    let listings = folder.listings(["a": "key: id"])
+    for (text, place) in [
+      ("to: \(path)\n\(listings)", "to"), ("to: x.db\nstate: \(path)\n\(listings)", "state"),
+      (folder.listings(["a": "to: \(path)"]), "listings.a.to"),
+    ] {
+      let ending = try await folder.run(text)
+      #expect(
+        ending.status == 2 && ending.errors.contains("\(place): ") && ending.errors.contains(words),
+        "\(ending.errors)")
+    }
+    #expect(folder.server.requests.isEmpty)
+  }
+
+  @Test(
+    "16-Sync: names of one character, with blanks or of a drive's look are files beside the sync file"
+  )
+  func writesOddNames() async throws {
+    let folder = try Folder()
+    let names = ["x", "my items", "file:a.db", "a:b", "./-", "./~"]
+    for name in names {
+      let ending = try await folder.run(folder.listings(["a": "to: '\(name)'"]))
+      #expect(ending.status == 0, "\(ending.errors)")
+      let path = folder.url.appending(path: name).path
+      #expect(FileManager.default.fileExists(atPath: path), "\(name)")
     }
   }
 }

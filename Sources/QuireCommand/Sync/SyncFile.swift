@@ -15,9 +15,7 @@ struct SyncFile: Sendable {
   /// What is known between runs: a file, or, for several machines, a database.
   let statePath: String
   /// Whether several machines share what is known.
-  var isShared: Bool {
-    statePath.hasPrefix("postgres://") || statePath.hasPrefix("postgresql://")
-  }
+  var isShared: Bool { Self.isPostgres(statePath) }
   /// The file's own name, by which a state of several syncs knows it on every machine.
   var name: String { ((path as NSString).lastPathComponent as NSString).deletingPathExtension }
   /// The listings, parents before their children, else in the order of the file.
@@ -45,8 +43,11 @@ struct SyncFile: Sendable {
     self.path = path
     let folder = (path as NSString).deletingLastPathComponent
     let base = (path as NSString).deletingPathExtension
+    if let state { try Self.checkPath(state, in: "", at: "--state") }
+    if let state = value["state"]?.scalarText { try Self.checkPath(state, in: folder, at: "state") }
     statePath =
-      state ?? value["state"]?.string.map { Self.resolved($0, in: folder) } ?? "\(base).state.db"
+      state.map { Self.resolved($0, in: "") }
+      ?? value["state"]?.scalarText.map { Self.resolved($0, in: folder) } ?? "\(base).state.db"
     guard case .object(let members)? = value["listings"] else {
       throw SyncFileError("listings", "There is none.")
     }
@@ -79,7 +80,10 @@ struct SyncFile: Sendable {
   }
 
   static func resolved(_ path: String, in folder: String) -> String {
-    path.hasPrefix("/") || path.contains("://") || folder.isEmpty ? path : "\(folder)/\(path)"
+    if path.hasPrefix("/") || path.contains("://") { return path }
+    // SQLite has other uses for names that begin so.
+    if folder.isEmpty { return path.hasPrefix("file:") || path.hasPrefix(":") ? "./\(path)" : path }
+    return "\(folder)/\(path)"
   }
 
   /// A text as `HeaderOption.value` reads it: `@file` is beside the sync file, as all its paths are.

@@ -287,7 +287,8 @@ struct SyncListing: Sendable {
     guard let to = value["to"] ?? file["to"] else {
       throw SyncFileError(place, "Say by to where its items go, here or for all listings.")
     }
-    let path = to.string ?? to["path"]?.string ?? ""
+    let path = to.string ?? to["path"]?.scalarText ?? ""
+    try SyncFile.checkPath(path, in: folder, at: value["to"] == nil ? "to" : "\(place).to")
     var request = DestinationRequest(path: SyncFile.resolved(path, in: folder))
     request.columns = try value["columns"]?.texts?.map { try TableColumn($0) }
     request.key = try value["key"]?.texts.map { texts in
