@@ -192,4 +192,41 @@ import Testing
       #expect(FileManager.default.fileExists(atPath: path), "\(name)")
     }
   }
+
+  @Test(
+    "16-Sync: two listings that write to one file or table are refused, however the two are spelt",
+    arguments: [
+      ("to: sub/x.jsonl", "to: link/x.jsonl", "Give each a file"),
+      ("to: x.jsonl", "to: sub/../x.jsonl", "Give each a file"),
+      ("to: x.jsonl", "to: same.jsonl", "Give each a file"),
+      ("to: x.jsonl", "to: X.jsonl", "but for upper and lower case"),
+      ("to: {path: x.db, table: t}", "to: {path: ./X.db, table: t}", "upper and lower case"),
+      ("to: {path: sub/x.db, table: t}", "to: {path: link/x.db, table: T}", "its own table"),
+      (
+        "to: {path: 'postgres://h/d', table: t}",
+        "to: {path: 'postgresql://:pw@H:5432/d?sslmode=disable', table: t}", "its own table"
+      ),
+    ])
+  func namesTwins(first: String, second: String, words: String) async throws {
+    let folder = try Folder()
+    let sub = folder.url.appending(path: "sub")
+    try FileManager.default.createDirectory(at: sub, withIntermediateDirectories: true)
+    for (name, target) in [("link", "sub"), ("same.jsonl", "x.jsonl")] {
+      try FileManager.default.createSymbolicLink(
+        atPath: folder.url.appending(path: name).path, withDestinationPath: target)
+    }
+    let ending = try await folder.run(folder.listings(["a": first, "b": second]), "--plan")
+    #expect(ending.status == 2 && ending.errors.contains("listings.b: "), "\(ending.errors)")
+    #expect(ending.errors.contains(words), "\(ending.errors)")
+  }
+
+  @Test("16-Sync: tables whose names differ in case are two in PostgreSQL, and one in SQLite")
+  func tellsCase() async throws {
+    let folder = try Folder()
+    let listings = folder.listings(["Users": "key: id", "users": "key: id"])
+    let one = try await folder.run("to: x.db\n\(listings)", "--plan")
+    #expect(one.status == 2 && one.errors.contains("listings.users: Its items go where"))
+    let two = try await folder.run("to: postgres://host/x\n\(listings)", "--plan")
+    #expect(two.status == 0, "\(two.errors)")
+  }
 }

@@ -182,25 +182,6 @@ struct SyncFile: Sendable {
       }
     }
   }
-
-  /// Throws where two listings have one destination: it holds how far one of them is committed.
-  private static func checkDistinct(_ listings: [SyncListing]) throws {
-    var known: [String: String] = [:]
-    for listing in listings {
-      let request = listing.destination
-      let path = URL(fileURLWithPath: request.path).resolvingSymlinksInPath().path
-      let table = request.path.contains("://") ? request.table : request.table?.lowercased()
-      let place = "\(request.path.contains("://") ? request.path : path) \(table ?? "")"
-      if let other = known[place] {
-        throw SyncFileError(
-          "listings.\(listing.name)",
-          "Its items go where those of \(ServerText(other)) go, and the two would take each other's place. "
-            + "Give each \(table == nil ? "a file by its own to" : "its own table"); a view can join them."
-        )
-      }
-      known[place] = listing.name
-    }
-  }
 }
 
 extension JSONValue {

@@ -5,10 +5,63 @@ import QuireExport
 import QuireJSON
 import QuirePagination
 
+/// Where something of a sync is kept: a file, or a table of a database. Says of two places whether they are one.
+struct SyncPlace: Hashable {
+  /// The file with all links followed, or what of an address leads to a database.
+  let path: String
+  /// The table as its database compares names; nil for a file.
+  let table: String?
+
+  init(_ path: String, table: String? = nil) {
+    if SyncFile.isPostgres(path) {
+      (self.path, self.table) = (Self.database(path), table)
+    } else {
+      (self.path, self.table) = (FileSink.resolved(path), table?.lowercased())
+    }
+  }
+
+  /// The same where file systems do not tell upper case from lower case, as most of macOS and Windows do not.
+  var folded: SyncPlace {
+    SyncFile.isPostgres(path) ? self : SyncPlace(folded: path.lowercased(), table)
+  }
+
+  private init(folded path: String, _ table: String?) { (self.path, self.table) = (path, table) }
+
+  /// An address without what leads to the same tables: password, how it is spelt, options of the connection.
+  private static func database(_ address: String) -> String {
+    guard let parts = URLComponents(string: address) else { return address }
+    let names = ["host", "hostaddr", "port", "dbname", "user", "service", "options"]
+    let query = (parts.queryItems ?? []).filter { names.contains($0.name) }
+      .map { "\($0.name)=\($0.value ?? "")" }.sorted()
+    return
+      "postgres://\(parts.user ?? "")@\((parts.host ?? "").lowercased()):\(parts.port ?? 5432)"
+      + "\(parts.path)?\(query.joined(separator: "&"))"
+  }
+}
+
 extension SyncFile {
   /// Whether a path is an address of a PostgreSQL database.
   static func isPostgres(_ path: String) -> Bool {
     ["postgres://", "postgresql://"].contains { path.lowercased().hasPrefix($0) }
+  }
+
+  /// Throws where two listings have one destination, which holds how far one of them is committed.
+  static func checkDistinct(_ listings: [SyncListing]) throws(SyncFileError) {
+    var known: [SyncPlace: SyncListing] = [:]
+    for listing in listings {
+      let request = listing.destination
+      let place = SyncPlace(request.path, table: request.table)
+      if let other = known[place.folded] {
+        throw SyncFileError(
+          "listings.\(listing.name)",
+          place == SyncPlace(other.destination.path, table: other.destination.table)
+            ? "Its items go where those of \(ServerText(other.name)) go, and the two would take each other's place. "
+              + "Give each \(place.table == nil ? "a file by its own to" : "its own table"); a view can join them."
+            : "Its file has the name of that of \(ServerText(other.name)) but for upper and lower case, which many "
+              + "file systems do not tell apart. Give it another one.")
+      }
+      known[place.folded] = listing
+    }
   }
 
   /// Throws where a text is no path of a file that can be kept: said before anything is requested.
