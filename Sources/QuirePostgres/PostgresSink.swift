@@ -62,7 +62,7 @@ public struct PostgresSink: Sink {
   }
 
   /// Throws where no table can be called so.
-  func checkName() throws(SinkError) {
+  package func checkName() throws(SinkError) {
     guard !table.isEmpty, table.utf8.count <= 63, !table.contains("\0"), !table.hasPrefix("_quire")
     else {
       throw SinkError(

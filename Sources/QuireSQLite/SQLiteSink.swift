@@ -48,7 +48,7 @@ public struct SQLiteSink: Sink {
   /// database, `.notOurs` where the table is no export's, `.otherRequest` where the table was made with other settings,
   /// `.damaged` and `.writeFailed`.
   public func open(_ opening: SinkOpening) async throws -> any SinkSession {
-    try Self.check(table)
+    try checkName()
     let lock = try await TableLock(database: path, table: table)
     do {
       let database = try SQLiteDatabase(path)
@@ -62,7 +62,8 @@ public struct SQLiteSink: Sink {
     }
   }
 
-  private static func check(_ table: String) throws(SinkError) {
+  /// Throws where no table can be called so.
+  package func checkName() throws(SinkError) {
     let name = table.lowercased()
     guard !name.isEmpty, !name.contains("\0"), !name.hasPrefix("sqlite_"),
       !name.hasPrefix("_quire")

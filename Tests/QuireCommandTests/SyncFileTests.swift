@@ -229,4 +229,36 @@ import Testing
     let two = try await folder.run("to: postgres://host/x\n\(listings)", "--plan")
     #expect(two.status == 0, "\(two.errors)")
   }
+
+  @Test(
+    "16-Sync: nothing is written over what the sync itself keeps",
+    arguments: [
+      ("x.yaml", "to: x.db\nstate: x.db", "parents: key: id", "keeps a table parents of its own"),
+      ("x.yaml", "to: x.db\nstate: ./x.db", "Seen: key: id", "keeps a table Seen of its own"),
+      ("x.yaml", "state: known", "a: to: known", "what the sync itself has"),
+      ("x.yaml", "state: known", "a: to: known-lock", "what the sync itself has"),
+      ("x", "state: known", "a: to: x", "what the sync itself has"),
+      ("x.yaml", "to: x.db", "_quire: key: id", "listings._quire: No table can be called _quire"),
+      ("x.yaml", "to: x.db", "a: table: sqlite_a", "listings.a: No table can be called sqlite_a"),
+      ("x.yaml", "to: postgres://h/d", "_quire_leases: key: id", "No table can be called"),
+    ])
+  func keepsOwn(name: String, head: String, listing: String, words: String) async throws {
+    let folder = try Folder()
+    let parts = listing.split(separator: ": ", maxSplits: 1).map(String.init)
+    let text =
+      "\(head)\n" + folder.listings(["good": "to: good.jsonl"])
+      + folder.listings(["LISTING": parts[1]])
+      .replacing("listings:\n", with: "").replacing("LISTING", with: parts[0])
+    let ending = try await folder.run(text, "--restart", named: name)
+    #expect(ending.status == 2 && ending.errors.contains(words), "\(ending.errors)")
+    #expect(folder.server.requests.isEmpty)
+  }
+
+  @Test("16-Sync: a state in the database of the listings holds all, where no names are the same")
+  func sharesDatabase() async throws {
+    let folder = try Folder()
+    let text = "to: x.db\nstate: x.db\n" + folder.listings(["a": "key: id"])
+    for _ in 0..<2 { #expect(try await folder.run(text).status == 0) }
+    #expect(try folder.rows("SELECT id, name FROM a") == ["1|/0"])
+  }
 }

@@ -58,7 +58,7 @@ struct SyncFile: Sendable {
       }
     }
     listings = try Self.ordered(found)
-    try Self.checkDistinct(found)
+    try Self.checkDistinct(found, path: path, statePath: statePath)
     origins = try Set(
       found.filter { !$0.url.text.hasPrefix("{") }.map { listing in
         try SyncFileError.at("listings.\(listing.name).url") { try Origin(url: listing.url.text) }

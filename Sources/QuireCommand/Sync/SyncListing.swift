@@ -299,8 +299,8 @@ struct SyncListing: Sendable {
     request.isOfOptions = false
     request.table = value["table"]?.scalarText ?? to["table"]?.scalarText
     if DestinationKind.isDatabase(path) { request.table = request.table ?? name }
-    // Said now, and not after the first listings have run.
     _ = try request.sink()
+    try request.check(at: place)
     guard request.table != nil || value["to"] != nil else {
       throw SyncFileError(
         "to", "A file holds one listing. Name a database, or a file for each listing by its own to."

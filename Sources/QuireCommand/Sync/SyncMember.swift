@@ -303,6 +303,12 @@ extension SyncMember {
       guard !found.isEmpty else { throw SyncFileError(place, "There is none.") }
       try Self.checkNames(found, at: place)
       for member in found {
+        guard !member.name.isEmpty, !member.name.unicodeScalars.contains(where: { $0.value < 0x20 })
+        else {
+          throw SyncFileError(
+            place, "\(ServerText(member.name)) is no name: it is empty, or more than a line.",
+            member: member.name)
+        }
         try Self.check(member.value, members, at: "\(place).\(ServerText(member.name))")
       }
     case (.wholeNumber, .string(let text)):

@@ -4,6 +4,8 @@ import QuireCore
 import QuireExport
 import QuireJSON
 import QuirePagination
+import QuirePostgres
+import QuireSQLite
 
 /// Where something of a sync is kept: a file, or a table of a database. Says of two places whether they are one.
 struct SyncPlace: Hashable {
@@ -45,12 +47,31 @@ extension SyncFile {
     ["postgres://", "postgresql://"].contains { path.lowercased().hasPrefix($0) }
   }
 
-  /// Throws where two listings have one destination, which holds how far one of them is committed.
-  static func checkDistinct(_ listings: [SyncListing]) throws(SyncFileError) {
+  /// Throws where two listings have one destination, which holds how far one of them is committed, or where one
+  /// has that of the sync's own.
+  static func checkDistinct(
+    _ listings: [SyncListing], path: String, statePath: String
+  ) throws(SyncFileError) {
+    let isShared = isPostgres(statePath)
+    let own =
+      [SyncPlace(path)] + (isShared ? [] : SyncState.files(of: statePath).map { SyncPlace($0) })
+    let tables = isShared ? [] : SyncState.tables.map { SyncPlace(statePath, table: $0) }
     var known: [SyncPlace: SyncListing] = [:]
     for listing in listings {
       let request = listing.destination
       let place = SyncPlace(request.path, table: request.table)
+      guard !own.contains(place) else {
+        throw SyncFileError(
+          "listings.\(listing.name)",
+          "Its items would take the place of what the sync itself has in \(request.path). Write to another file.",
+          member: "to")
+      }
+      guard !tables.contains(place) else {
+        throw SyncFileError(
+          "listings.\(listing.name)",
+          "The sync keeps a table \(ServerText(request.table ?? "")) of its own in \(request.path). Name another by "
+            + "table, or keep what is known elsewhere, by state.")
+      }
       if let other = known[place.folded] {
         throw SyncFileError(
           "listings.\(listing.name)",
@@ -89,5 +110,19 @@ extension SyncFile {
         nil
       }
     if let reason { throw SyncFileError(place, reason) }
+  }
+}
+
+extension DestinationRequest {
+  /// Throws where a table cannot have that name: said now, and not after the first listings have run.
+  func check(at place: String) throws(SyncFileError) {
+    do {
+      if let sink = try sink() as? SQLiteSink { try sink.checkName() }
+      if let sink = try sink() as? PostgresSink { try sink.checkName() }
+    } catch let error as SinkError {
+      throw SyncFileError(place, error.message, member: "table")
+    } catch {
+      throw SyncFileError(place, "\(error)")
+    }
   }
 }

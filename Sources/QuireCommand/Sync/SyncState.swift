@@ -89,6 +89,14 @@ final class SyncState: Sendable {
     var isUnfinished: Bool { run > 0 || began > ended }
   }
 
+  /// The tables that it makes.
+  static let tables = ["round", "listings", "parents", "seen"]
+
+  /// The file of a state, and those that are beside it at times.
+  static func files(of path: String) -> [String] {
+    ["", "-lock", "-journal", "-wal", "-shm"].map { path + $0 }
+  }
+
   private let queue: DatabaseQueue
 
   /// Opens or makes the file. Throws `SyncFileError` for one that is something else, or damaged.
