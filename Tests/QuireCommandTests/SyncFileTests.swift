@@ -261,4 +261,50 @@ import Testing
     for _ in 0..<2 { #expect(try await folder.run(text).status == 0) }
     #expect(try folder.rows("SELECT id, name FROM a") == ["1|/0"])
   }
+
+  @Test(
+    "16-Sync: columns that would take each other's place are refused",
+    arguments: [
+      ("x.db", "columns: [id, name, id]", "columns: id and id are one column."),
+      (
+        "x.db", "columns: [id, ID]",
+        "columns: id and ID are one column. Keep one, or give it another name, such as id_2=/ID."
+      ),
+      ("x.db", "columns: [name, name=/user/name]", "name_2=/user/name"),
+      (
+        "x.db", "key: id; columns: [id=/ID, name]",
+        "id is the column of the key at /id, and not of /ID"
+      ),
+      ("x.db", "key: [id, /id]", "key: /id is there twice."),
+      (
+        "x.db", "key: id; columns: id, name",
+        "columns: One name is a text, and several are a list: [id, name]."
+      ),
+      ("x.db", "key: id, name", "key: One name is a text"),
+      ("postgres://h/d", "columns: [name, name=/user/name]", "are one column"),
+      ("x.csv", "columns: [name, name=/user/name]", "are one column"),
+    ])
+  func namesColumns(to: String, words: String, message: String) async throws {
+    let folder = try Folder()
+    let ending = try await folder.run(folder.listings(["a": "to: \(to); \(words)"]))
+    #expect(ending.status == 2 && ending.errors.contains(message), "\(ending.errors)")
+    #expect(folder.server.requests.isEmpty)
+  }
+
+  @Test(
+    "16-Sync: a key that is not among the columns is one, and reserved words name columns and tables"
+  )
+  func keepsKeyAndWords() async throws {
+    let folder = try Folder()
+    let text =
+      "to: x.db\n"
+      + folder.listings(["select": "key: id; columns: [order=/name, group=/ID]"])
+    for _ in 0..<2 {
+      let ending = try await folder.run(text)
+      #expect(ending.status == 0, "\(ending.errors)")
+    }
+    #expect(try folder.rows("SELECT id, \"order\", \"group\" FROM \"select\"") == ["1|/0|2"])
+    let names = try await folder.run("to: x.db\n" + folder.listings(["''": "key: id"]))
+    #expect(names.status == 2 && names.errors.contains("is no name"), "\(names.errors)")
+  }
 }

@@ -281,6 +281,12 @@ struct SyncListing: Sendable {
     return method
   }
 
+  /// Throws where a text is there in the place of a list.
+  private static func checkList(_ value: JSONValue?, at place: String) throws(SyncFileError) {
+    guard let text = value?.string, text.contains(",") else { return }
+    throw SyncFileError(place, "One name is a text, and several are a list: [\(ServerText(text))].")
+  }
+
   private static func destination(
     _ name: String, _ value: JSONValue, _ file: JSONValue, folder: String, at place: String
   ) throws -> DestinationRequest {
@@ -289,6 +295,8 @@ struct SyncListing: Sendable {
     }
     let path = to.string ?? to["path"]?.scalarText ?? ""
     try SyncFile.checkPath(path, in: folder, at: value["to"] == nil ? "to" : "\(place).to")
+    try checkList(value["columns"], at: "\(place).columns")
+    try checkList(value["key"], at: "\(place).key")
     var request = DestinationRequest(path: SyncFile.resolved(path, in: folder))
     request.columns = try value["columns"]?.texts?.map { try TableColumn($0) }
     request.key = try value["key"]?.texts.map { texts in
