@@ -624,6 +624,32 @@ import Testing
     #expect(try await copy.run().status == 0)
   }
 
+  @Test("16-Increment: children whose changed parents are all read are not read for them again")
+  func readsNoParentsAgain() async throws {
+    let isFailing = Mutex(false)
+    let server = try FaultServer { request in
+      if request.path == "/parents", isFailing.withLock({ $0 }) {
+        return [.respond("no", status: "403 No")]
+      }
+      return [.respond(#"{"items":[{"id":1,"t":1}]}"#)]
+    }
+    defer { server.stop() }
+    let copy = try Copy(
+      "{url: '\(server.url("/{id}/x"))', for: parents, mode: append, pagination: \(Self.pages)}\n"
+        + "  parents: {url: '\(server.url("/parents"))', key: id, since: {field: /t, parameter: after}, "
+        + "pagination: \(Self.pages)}")
+    #expect(try await copy.run().status == 0)
+    isFailing.withLock { $0 = true }
+    for arguments in [[], ["--only", "items"]] {
+      let ending = try await Command.quire(["sync", copy.file] + arguments)
+      #expect(ending.errors.contains("items: complete"), "\(ending.errors)")
+      #expect(try copy.rows("SELECT id FROM items") == ["1"])
+    }
+    isFailing.withLock { $0 = false }
+    #expect(try await copy.run().status == 0)
+    #expect(try copy.rows("SELECT id FROM items") == ["1", "1"])
+  }
+
   @Test("16-Sync: items of several parents with one key have children of their own")
   func keepsParentsOfOneKeyApart() async throws {
     let server = try FaultServer { request in

@@ -261,7 +261,7 @@ final class SharedSyncState: Sendable {
         """),
       [
         work, "\(round)", sync, parent.name, "\(record.parentRounds.lowerBound)",
-        "\(record.parentRounds.upperBound)",
+        "\(record.parentRounds.upperBound - 1)",
       ])
   }
 

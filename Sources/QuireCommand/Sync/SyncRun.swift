@@ -169,7 +169,7 @@ struct SyncRun: Sendable {
     guard let parent = try listing.parent.map({ try state.record($0) }), !record.isUnfinished else {
       return nil
     }
-    let first = try state.parent(of: parent.name, in: parent.done...parent.done, after: -1)
+    let first = try state.parent(of: parent.name, in: parent.done..<parent.done + 1, after: -1)
     return try Outcome.partial(listing, record, parent)
       ?? Outcome.lacking(first?.values, for: listing, wanted)
   }

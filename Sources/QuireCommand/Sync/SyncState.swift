@@ -77,9 +77,9 @@ final class SyncState: Sendable {
     /// How it ended last; nil before it was ever read.
     var outcome: SyncRun.Outcome?
 
-    /// The rounds whose parents the run reads.
-    var parentRounds: ClosedRange<Int> {
-      min(firstParentRound ?? parentRound, parentRound)...parentRound
+    /// The rounds whose parents the run reads; none where it has read all.
+    var parentRounds: Range<Int> {
+      min(firstParentRound ?? parentRound, parentRound + 1)..<parentRound + 1
     }
 
     /// The last round of a parent whose items a complete run has read.
@@ -241,16 +241,17 @@ final class SyncState: Sendable {
     """
 
   private static func arguments(
-    _ listing: String, _ rounds: ClosedRange<Int>, _ number: Int
+    _ listing: String, _ rounds: Range<Int>, _ number: Int
   ) -> StatementArguments {
     [
-      "listing": listing, "first": rounds.lowerBound, "last": rounds.upperBound, "number": number,
+      "listing": listing, "first": rounds.lowerBound, "last": rounds.upperBound - 1,
+      "number": number,
     ]
   }
 
   /// The first parent of a listing's rounds behind a number.
   func parent(
-    of listing: String, in rounds: ClosedRange<Int>, after number: Int
+    of listing: String, in rounds: Range<Int>, after number: Int
   ) throws -> Parent? {
     try queue.read { database in
       try Row.fetchOne(
@@ -264,7 +265,7 @@ final class SyncState: Sendable {
 
   /// How many parents of rounds there are, all or those before a number.
   func countParents(
-    of listing: String, in rounds: ClosedRange<Int>, before number: Int = .max
+    of listing: String, in rounds: Range<Int>, before number: Int = .max
   ) throws -> Int {
     try queue.read { database in
       try Int.fetchOne(
@@ -328,7 +329,7 @@ extension SyncState {
     for name in names {
       let record = try record(name)
       known.records[name] = record
-      known.parents[name] = try countParents(of: name, in: record.done...record.done)
+      known.parents[name] = try countParents(of: name, in: record.done..<record.done + 1)
     }
     return known
   }
