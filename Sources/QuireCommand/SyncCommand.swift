@@ -153,7 +153,10 @@ struct SyncCommand: AsyncParsableCommand {
     if try !result.get() { throw ExitStatus.failed }
   }
 
-  private static func lockPath(_ sync: SyncFile) -> String { sync.statePath + "-lock" }
+  /// One state has one lock, whatever it is called.
+  private static func lockPath(_ sync: SyncFile) -> String {
+    FileSink.resolved(sync.statePath) + "-lock"
+  }
 
   /// The right to run a sync, which one process has at a time.
   private static func lock(_ sync: SyncFile) throws -> FileClaim {

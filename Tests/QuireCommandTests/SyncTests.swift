@@ -445,6 +445,12 @@ import Testing
     #expect(second.status == 1 && second.errors.contains("another sync"), "\(second.errors)")
     let running = try await Command.quire(["sync", file, "--status"])
     #expect(running.output.contains("running"), "\(running.output)")
+    // The same state by another name.
+    let link = forge.folder.appending(path: "link.db").path
+    try FileManager.default.createSymbolicLink(
+      atPath: link, withDestinationPath: "forge.state.db")
+    let linked = try await Command.quire(["sync", file, "--state", link])
+    #expect(linked.status == 1 && linked.errors.contains("another sync"), "\(linked.errors)")
     first.send(signal: SIGTERM)
     #expect(try await first.end().status == 143)
     let stopped = try await Command.quire(["sync", file, "--status"])
