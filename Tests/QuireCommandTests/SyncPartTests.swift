@@ -428,11 +428,28 @@ import Testing
       ("split: {start: 0, end: 9, every: 1, lower: a}", "need both bounds"),
       ("parameters: {a: '{split:lower}'}, split: {start: 0, end: 9, every: 1}", "parameters.a: "),
       ("changes: true", "say by key where"),
+      (
+        "key: id, mode: replace, since: {field: /t, parameter: s}",
+        "Each run would replace all by what has changed"
+      ),
+      ("key: id, deleted: ''", "all would be taken away"),
+      ("key: [id, n], deleted: /id", "all would be taken away"),
     ])
   func namesMistakes(words: String, message: String) async throws {
     let copy = try Copy("{url: 'http://127.0.0.1:1/x', \(words), pagination: \(Self.pages)}")
     let ending = try await copy.run("--plan")
     #expect(ending.status == 2 && ending.errors.contains(message), "\(ending.errors)")
+  }
+
+  @Test("16-Changes: what has changed does not replace all that has not")
+  func refusesReplacingChanges() async throws {
+    let copy = try Copy(
+      "{url: 'http://127.0.0.1:1/x', preset: graphDelta, key: id, changes: true, mode: replace}")
+    let ending = try await copy.run("--plan")
+    #expect(
+      ending.status == 2
+        && ending.errors.contains("Each run would replace all by what has changed"),
+      "\(ending.errors)")
   }
 
   @Test(

@@ -136,7 +136,21 @@ struct SyncListing: Sendable {
       throw SyncFileError(
         "\(place).deleted", "What is gone has to be found to be taken away: say by key where.")
     }
+    guard since == nil || destination.mode != .replace else {
+      throw SyncFileError(place, Self.replacesAll, member: "mode")
+    }
+    guard let deleted, deleted.value == nil else { return }
+    guard !deleted.path.steps.isEmpty, destination.key?.paths.contains(deleted.path) != true else {
+      throw SyncFileError(
+        "\(place).deleted",
+        "Every item has something there, and all would be taken away. Name what only those have that are gone, or a "
+          + "value by field and value.")
+    }
   }
+
+  private static let replacesAll =
+    "Each run would replace all by what has changed, and what has not would be lost. Leave out mode: by its key, what "
+    + "comes again takes its own place."
 
   /// All that is asked of its ancestors' items.
   var placeholders: [SyncPlaceholder] {
@@ -231,6 +245,9 @@ struct SyncListing: Sendable {
           "A listing has one token for its changes, and \($0) makes several of it."
         }
     if let reason { throw SyncFileError("\(place).changes", reason) }
+    guard destination.mode != .replace else {
+      throw SyncFileError(place, replacesAll, member: "mode")
+    }
   }
 
   private static func pagination(
