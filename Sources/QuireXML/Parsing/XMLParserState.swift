@@ -219,7 +219,8 @@ struct XMLParserState {
 
   @inline(__always)
   mutating func text(_ bytes: UnsafePointer<xmlChar>, _ count: Int) {
-    if fault != nil { return }
+    // A CDATA section may be empty, and is no text then.
+    if fault != nil || count == 0 { return }
     let offset = isInput(bytes, count: count) ? offset(of: bytes) : nil
     if tape.append(text: bytes, count: count, at: offset) > limits.textBytes {
       fail(

@@ -56,6 +56,11 @@ struct RawItemTests {
         ##"{"@xmlns:p":"u","#content":[{"p:a":""},{"a":""},{"p:a":{"@xmlns:p":"v"}}]}"##
       ),
       ("<i xml:lang='en'><![CDATA[<&]]>&#9;</i>", ##"{"@xml:lang":"en","#text":"<&\t"}"##),
+      ("<i a='1'><![CDATA[]]></i>", #"{"@a":"1"}"#),
+      (
+        "<i><b>1</b><![CDATA[]]><b/><c/><b/></i>",
+        ##"{"#content":[{"b":"1"},{"b":""},{"c":""},{"b":""}]}"##
+      ),
     ])
   func mapping(element: String, json: String) throws {
     let item = try #require(try items("<r>\(element)</r>", at: .root).first)
