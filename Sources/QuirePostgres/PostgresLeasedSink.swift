@@ -25,10 +25,11 @@ extension PostgresSink {
 
   /// Begins a round of units: `.replace` stages a table, and a restart takes away what there is.
   ///
-  /// Called by a worker with a lease of its own for it, before there is any for the units; twice is once.
-  package func beginRound(_ lease: Lease, restarts: Bool) async throws {
+  /// Called by a worker with a lease of its own for it, before there is any for the units; twice is once. Returns
+  /// whether the table has nothing of earlier rounds.
+  package func beginRound(_ lease: Lease, restarts: Bool) async throws -> Bool {
     try checkName()
-    try await units.transaction { connection in
+    return try await units.transaction { connection in
       try PostgresUnits(self, lease, connection).begin(restarts: restarts)
     }
   }

@@ -138,12 +138,13 @@ struct PostgresUnits {
   }
 
   /// Begins a round, unless that was done before.
-  func begin(restarts: Bool) throws {
+  func begin(restarts: Bool) throws -> Bool {
     try claim()
     let row = try takeOver()
-    guard row.round < lease.round else { return }
     try ledger.create()
-    let record = try restarts ? nil : ledger.read(locking: true)
+    let stored = try ledger.read(locking: true)
+    guard row.round < lease.round else { return stored == nil }
+    let record = restarts ? nil : stored
     if restarts {
       try PostgresTable.drop(sink.table, ledger)
       try PostgresTable.drop(PostgresTable.stagedName(sink.table), ledger)
@@ -168,6 +169,7 @@ struct PostgresUnits {
       """
       UPDATE _quire_units SET round = $4::bigint WHERE "table" = $1 AND work = $2 AND md5(unit) = md5($3)
       """, [sink.table, lease.work, lease.unit, "\(lease.round)"])
+    return record == nil
   }
 
   /// Forgets how far other units have come: their items are gone, or are to be read anew.

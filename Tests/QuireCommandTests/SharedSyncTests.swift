@@ -245,6 +245,47 @@ struct SharedSyncTests {
     #expect(try await copy.rows("SELECT id FROM children ORDER BY id") == all)
   }
 
+  @Test("16-Machines: another destination is not filled for changed parents alone")
+  func refusesEmptyDestination() async throws {
+    let copy = try Copy()
+    let family = SyncPartTests.Family([1: 1, 2: 2], [1: [10: 1], 2: [:]])
+    let server = try family.serve()
+    defer { server.stop() }
+    let pages = "pagination: {next: {body: /next}, send: {query: page}, items: /items}"
+    let text = """
+      to: \(copy.url)
+      listings:
+        parents: {url: '\(server.url("/parents"))', key: id, since: {field: /t, parameter: after}, \(pages)}
+        children: {url: '\(server.url("/{id}/x"))', for: parents, table: first, key: id, \(pages)}
+      """
+    try text.write(toFile: copy.file, atomically: true, encoding: .utf8)
+    for _ in 1...2 { #expect(try await Command.quire(copy.arguments).status == 0) }
+    try text.replacing("first", with: "second").write(
+      toFile: copy.file, atomically: true, encoding: .utf8)
+    family.parents.withLock { $0[2] = 3 }
+    for _ in 1...2 {
+      let refused = try await Command.quire(copy.arguments)
+      #expect(
+        refused.status == 1
+          && refused.errors.contains("--restart --only parents --only children."),
+        "\(refused.errors)")
+    }
+    let anew = try await Command.quire(
+      copy.arguments + ["--restart", "--only", "parents", "--only", "children"])
+    #expect(anew.status == 0, "\(anew.errors)")
+    #expect(try await copy.rows("SELECT id FROM second") == ["10"])
+    // Where all is empty, all is read.
+    try text.replacing("first", with: "third").replacing(
+      "key: id, since", with: "key: id, table: all, since"
+    )
+    .write(toFile: copy.file, atomically: true, encoding: .utf8)
+    for _ in 1...2 {
+      let ending = try await Command.quire(copy.arguments)
+      #expect(ending.status == 0, "\(ending.errors)")
+    }
+    #expect(try await copy.rows("SELECT id FROM third") == ["10"])
+  }
+
   @Test("16-Machines: a listing whose name ends like a work of another one has units of its own")
   func tellsWorksApart() async throws {
     let copy = try Copy()

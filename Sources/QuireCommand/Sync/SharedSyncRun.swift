@@ -115,7 +115,8 @@ struct SharedSyncRun: Sendable {
     _ listing: SyncListing, _ record: SyncState.Record, _ lease: Lease, _ round: Int
   ) async throws -> LeaseEnd {
     do {
-      try await sink(listing).beginRound(lease, restarts: record.isRestarting)
+      let isEmpty = try await sink(listing).beginRound(lease, restarts: record.isRestarting)
+      if isEmpty { try await state.beginEmpty(listing) }
       return .done("0")
     } catch let error where !(error is CancellationError) {
       if SinkError.Code.leaseLost ~= error { throw error }

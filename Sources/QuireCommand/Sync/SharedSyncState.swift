@@ -265,6 +265,15 @@ final class SharedSyncState: Sendable {
       ])
   }
 
+  /// The destination of a listing has nothing of earlier rounds. Throws as `SyncState.Record.beginEmpty` does.
+  func beginEmpty(_ listing: SyncListing) async throws {
+    try await database.transaction { [self] connection in
+      var record = try record(listing.name, connection, locking: true)
+      try record.beginEmpty(listing, parent: listing.parent.map { try self.record($0, connection) })
+      try save(record, connection)
+    }
+  }
+
   /// Notes the parents on a page, before the page is committed.
   func note(_ parents: [SyncState.Noted], of listing: String, round: Int) async throws {
     guard !parents.isEmpty else { return }

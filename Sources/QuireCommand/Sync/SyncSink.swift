@@ -37,7 +37,10 @@ struct SyncSink: Sink {
         record.run = base.mode == .once ? checkpoint?.run ?? 1 : next
         try state.save(record)
       }
-      if checkpoint == nil, record.whole != record.runRound { try beginEmpty(&record) }
+      if checkpoint == nil {
+        try record.beginEmpty(listing, parent: listing.parent.map { try state.record($0) })
+        try state.save(record)
+      }
       if let checkpoint, checkpoint.isOver, checkpoint.run == record.run {
         throw AlreadyDone(checkpoint: checkpoint)
       }
@@ -53,24 +56,6 @@ struct SyncSink: Sink {
       await session.close()
       throw error
     }
-  }
-
-  /// Throws where a destination that has nothing yet, because it is another one or was taken away, would get the
-  /// items of those parents alone that have changed.
-  private func beginEmpty(_ record: inout SyncState.Record) throws {
-    if listing.readsChangedParents, record.parentRounds.lowerBound > 1 {
-      let parent = try state.record(listing.parent ?? "")
-      guard record.parentRounds.contains(parent.whole ?? 0) else {
-        throw SinkError(
-          .unfit,
-          "The destination has nothing yet, and \(parent.name) is read for what has changed: it would lack the "
-            + "items of all others. Begin both anew by --restart --only \(parent.name) --only \(listing.name)."
-        )
-      }
-    }
-    guard listing.notesChanges else { return }
-    record.whole = record.runRound
-    try state.save(record)
   }
 }
 

@@ -345,6 +345,21 @@ extension SyncState.Record {
     began = Date().timeIntervalSince1970
   }
 
+  /// The destination has nothing yet, because it is another one or was taken away. Throws where it would get the
+  /// items of those parents alone that have changed.
+  mutating func beginEmpty(_ listing: SyncListing, parent: Self?) throws(SinkError) {
+    if listing.readsChangedParents, let parent, parentRounds.lowerBound > 1,
+      !parentRounds.contains(parent.whole ?? 0)
+    {
+      throw SinkError(
+        .unfit,
+        "The destination has nothing yet, and \(parent.name) is read for what has changed: it would lack the "
+          + "items of all others. Begin both anew by --restart --only \(parent.name) --only \(listing.name)."
+      )
+    }
+    if listing.notesChanges { whole = runRound }
+  }
+
   /// Up to which round no reader needs the parents that the listing has noted, but for those of a round that
   /// one is in the middle of.
   mutating func drop(_ listing: SyncListing, readBy readers: [Self]) -> Int {
