@@ -78,7 +78,7 @@ struct SyncCommand: AsyncParsableCommand {
       }
       let status = SyncStatus(
         file: sync, known: known,
-        isRunning: shared == nil ? FileLock.isHeld(Self.lockPath(sync)) : nil)
+        isRunning: shared == nil ? FileLock.isHeld(SyncState.lock(of: sync.statePath)) : nil)
       return print(plan ? status.plan(only: only, restarts: restart) : status.table)
     }
     if let shared {
@@ -153,15 +153,10 @@ struct SyncCommand: AsyncParsableCommand {
     if try !result.get() { throw ExitStatus.failed }
   }
 
-  /// One state has one lock, whatever it is called.
-  private static func lockPath(_ sync: SyncFile) -> String {
-    FileSink.resolved(sync.statePath) + "-lock"
-  }
-
   /// The right to run a sync, which one process has at a time.
   private static func lock(_ sync: SyncFile) throws -> FileClaim {
     do throws(SinkError) {
-      return try FileClaim(lockPath(sync)) { other in
+      return try FileClaim(SyncState.lock(of: sync.statePath)) { other in
         "\(sync.statePath): another sync, \(other), is running. Nothing was requested."
       }
     } catch {

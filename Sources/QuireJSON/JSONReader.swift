@@ -215,7 +215,7 @@ public struct JSONReader: ~Copyable {
     let list = try member(name)
     let word = word(at: list)
     guard word.isKind(.array) else { throw mismatch([Any].self, list) }
-    // In place: this is compiled for every type at once, and appending would ask for the array's each time.
+    // In place: one code serves all types, and each append would look the type of the array up.
     return try [Value](unsafeUninitializedCapacity: word.length) { values, count in
       var element = list + 2
       while count < word.length {

@@ -1,7 +1,7 @@
 import GRDB
 import GRDBSQLite
 import QuireCore
-import QuireExport
+package import QuireExport
 import QuirePagination
 
 /// A table that items are written to.
@@ -210,7 +210,7 @@ struct SQLiteTable {
 }
 
 extension TableDialect {
-  static let sqlite = TableDialect(
+  package static let sqlite = TableDialect(
     foldsCase: true, longestName: 1_000, hasLongDecimals: false, holdsNUL: true)
 }
 

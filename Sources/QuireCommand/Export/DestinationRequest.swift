@@ -66,6 +66,9 @@ struct DestinationKind: Sendable {
     return names.contains { $0.hasSuffix("://") ? path.hasPrefix($0) : path.hasSuffix($0) }
   }
 
+  /// Whether a path is an address of a PostgreSQL database.
+  static func isPostgres(_ path: String) -> Bool { postgres.matches(path) }
+
   /// Whether a path leads to a database, whose tables take a listing each.
   static func isDatabase(_ path: String) -> Bool {
     [sqlite, postgres].contains { $0.matches(path) }

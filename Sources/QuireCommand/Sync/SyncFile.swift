@@ -15,7 +15,7 @@ struct SyncFile: Sendable {
   /// What is known between runs: a file, or, for several machines, a database.
   let statePath: String
   /// Whether several machines share what is known.
-  var isShared: Bool { Self.isPostgres(statePath) }
+  var isShared: Bool { DestinationKind.isPostgres(statePath) }
   /// The file's own name, by which a state of several syncs knows it on every machine.
   var name: String { ((path as NSString).lastPathComponent as NSString).deletingPathExtension }
   /// The listings, parents before their children, else in the order of the file.

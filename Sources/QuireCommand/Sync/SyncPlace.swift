@@ -15,7 +15,7 @@ struct SyncPlace: Hashable {
   let table: String?
 
   init(_ path: String, table: String? = nil) {
-    if SyncFile.isPostgres(path) {
+    if DestinationKind.isPostgres(path) {
       (self.path, self.table) = (Self.database(path), table)
     } else {
       (self.path, self.table) = (FileSink.resolved(path), table?.lowercased())
@@ -24,7 +24,7 @@ struct SyncPlace: Hashable {
 
   /// The same where file systems do not tell upper case from lower case, as most of macOS and Windows do not.
   var folded: SyncPlace {
-    SyncFile.isPostgres(path) ? self : SyncPlace(folded: path.lowercased(), table)
+    DestinationKind.isPostgres(path) ? self : SyncPlace(folded: path.lowercased(), table)
   }
 
   private init(folded path: String, _ table: String?) { (self.path, self.table) = (path, table) }
@@ -42,17 +42,12 @@ struct SyncPlace: Hashable {
 }
 
 extension SyncFile {
-  /// Whether a path is an address of a PostgreSQL database.
-  static func isPostgres(_ path: String) -> Bool {
-    ["postgres://", "postgresql://"].contains { path.lowercased().hasPrefix($0) }
-  }
-
   /// Throws where two listings have one destination, which holds how far one of them is committed, or where one
   /// has that of the sync's own.
   static func checkDistinct(
     _ listings: [SyncListing], path: String, statePath: String
   ) throws(SyncFileError) {
-    let isShared = isPostgres(statePath)
+    let isShared = DestinationKind.isPostgres(statePath)
     let own =
       [SyncPlace(path)] + (isShared ? [] : SyncState.files(of: statePath).map { SyncPlace($0) })
     let tables = isShared ? [] : SyncState.tables.map { SyncPlace(statePath, table: $0) }
@@ -92,7 +87,7 @@ extension SyncFile {
     var status = stat()
     let kind = stat(path, &status) == 0 ? status.st_mode & S_IFMT : S_IFREG
     let reason: String? =
-      if isPostgres(text) {
+      if DestinationKind.isPostgres(text) {
         nil
       } else if text.isEmpty || text.contains("\0") {
         "\(ServerText(text)) is no name of a file. Name one, or a database."
@@ -148,10 +143,10 @@ extension DestinationRequest {
     }
   }
 
-  /// A column's name as the destination compares names: SQLite takes ASCII's upper case for lower case.
+  /// A column's name as the destination compares names.
   private func folded(_ name: String) -> String {
-    guard table != nil, !SyncFile.isPostgres(path) else { return name }
-    return String(decoding: name.utf8.map { (65...90).contains($0) ? $0 + 32 : $0 }, as: UTF8.self)
+    guard table != nil, !DestinationKind.isPostgres(path) else { return name }
+    return String(decoding: TableDialect.sqlite.folded(name.utf8), as: UTF8.self)
   }
 
   /// The first name that is there twice.

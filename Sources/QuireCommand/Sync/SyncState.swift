@@ -94,8 +94,11 @@ final class SyncState: Sendable {
 
   /// The file of a state, and those that are beside it at times.
   static func files(of path: String) -> [String] {
-    ["", "-lock", "-journal", "-wal", "-shm"].map { path + $0 }
+    ["", "-journal", "-wal", "-shm"].map { path + $0 } + [lock(of: path)]
   }
+
+  /// The lock of a state, which is beside the file that links lead to: all of them are one state.
+  static func lock(of path: String) -> String { FileSink.resolved(path) + "-lock" }
 
   private let queue: DatabaseQueue
 

@@ -28,10 +28,9 @@ final class UnorderedFanOutReader<Parent: Sendable, Item: Sendable>: ChildrenRea
 
     /// Its parent, to begin its listing once more, from where it goes on.
     var begunAnew: Waiting {
-      Waiting(
-        item: parent.item, position: parent.position, anchor: parent.anchor, isBegun: true,
-        start: next,
-        listing: listing)
+      var waiting = parent
+      (waiting.isBegun, waiting.start, waiting.listing) = (true, next, listing)
+      return waiting
     }
   }
 
