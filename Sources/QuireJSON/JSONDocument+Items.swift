@@ -217,9 +217,6 @@ extension JSONDocument {
 
 /// Writes items one behind the other, as an array of its own.
 private struct ItemComposer {
-  /// Names are repeated with each row: no honest table grows by more.
-  private static let growth = 64
-
   private let source: JSONDocument
   private var output: [UInt8] = [UInt8(ascii: "[")]
   private var count = 0
@@ -306,12 +303,7 @@ private struct ItemComposer {
     let size = output.count - start
     guard size <= limits.itemBytes else { throw limits.tooLarge(item: count, bytes: size) }
     count += 1
-    guard output.count / Self.growth <= source.end + (1 << 10) else {
-      throw PageError(
-        .limitExceeded,
-        "The rows of the table are more than \(Self.growth) times as large as the page of "
-          + "\(source.end) bytes: the names of its columns are too long.")
-    }
+    try DecodingLimits.checkGrowth(toBytes: output.count, of: source.end)
   }
 
   private mutating func copy(_ node: Int) { output += source.bytes[source.range(of: node)] }

@@ -95,6 +95,21 @@ func raw(_ text: String) -> RawItem {
       Array(folder.text("a.csv").utf8) == Array("\(short),\(long)\r\n1,2\r\n,3\r\n".utf8))
   }
 
+  @Test("A table has as many columns as the widest spreadsheets; items with more names than that are refused")
+  func manyNames() async throws {
+    let folder = try Folder()
+    let sink = FileSink(folder("a.csv"))
+    func item(_ names: Range<Int>) -> String {
+      "{\(names.map { "\"n\($0)\":1" }.joined(separator: ","))}"
+    }
+    await #expect {
+      _ = try await export([[item(0..<16_384)], [item(5..<9)], [item(9..<16_385)]], to: sink)
+    } throws: {
+      SinkError.Code.unfit ~= $0 && "\($0)".contains("16384 names")
+    }
+    #expect(try await export([[item(0..<16_384)]], to: FileSink(folder("b.csv"))).isComplete)
+  }
+
   @Test("16-Files: compressed files have the same text, a member for each commit")
   func compresses() async throws {
     let folder = try Folder()

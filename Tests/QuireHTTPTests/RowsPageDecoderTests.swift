@@ -68,6 +68,19 @@ struct RowsPageDecoderTests {
     }
   }
 
+  @Test("Long names of columns make no page many times as large: a table is refused before it is")
+  func longNames() throws {
+    let name = String(repeating: "n", count: 100_000)
+    let rows = String(repeating: "1\n", count: 100_000)
+    #expect { try items("\(name)\n\(rows)", type: "text/csv") } throws: {
+      ($0 as? PageError)?.code == .limitExceeded
+    }
+    // A few long names are as good as any.
+    #expect(try items("\(name)\n1\n2\n", type: "text/csv").count == 2)
+    #expect(try items("", type: "application/jsonl") == [])
+    #expect(try items("\n\n[1]\n\n", type: "application/jsonl") == ["[1]"])
+  }
+
   @Test(
     "16-Rows: lines in UTF-16 are refused, with a byte order mark or without",
     arguments: [PageFormat.csv, .jsonLines])

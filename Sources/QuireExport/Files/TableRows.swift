@@ -21,6 +21,8 @@ struct TableRows {
   var isFinding: Bool { chosen == nil }
   /// Whether there are such rows.
   private(set) var isRagged = false
+  /// The most columns that are found, as many as the widest spreadsheets have.
+  private static let mostColumns = 16_384
 
   init(
     _ format: FileFormat, chosen: [TableColumn]?, guardsFormulas: Bool, found: [String]?,
@@ -65,7 +67,7 @@ struct TableRows {
 
   /// Finds the columns of an item.
   mutating func find(_ item: RawItem) throws {
-    for (name, _) in try members(of: item) { _ = place(of: name) }
+    for (name, _) in try members(of: item) { _ = try place(of: name) }
   }
 
   /// An item that is no object is a cell of its own.
@@ -80,7 +82,7 @@ struct TableRows {
     let members = try members(of: item)
     var cells = [RawItem?](repeating: nil, count: columns.count)
     for (name, value) in members {
-      let place = place(of: name)
+      let place = try place(of: name)
       if place == cells.count { cells.append(nil) }
       // Of members with one name the first counts, as in everything that is read by a path.
       if cells[place] == nil { cells[place] = value }
@@ -101,9 +103,16 @@ struct TableRows {
     }
   }
 
-  private mutating func place(of name: String) -> Int {
+  private mutating func place(of name: String) throws(SinkError) -> Int {
     let exact = ExactName(text: name)
     if let place = places[exact] { return place }
+    // Each row has a cell of each column: where every item had names of its own, the file would grow by their square.
+    guard columns.count < Self.mostColumns else {
+      throw SinkError(
+        .unfit,
+        "The items have members of more than \(Self.mostColumns) names, and a table has a column for each: more than a "
+          + "spreadsheet has. Name the columns that are wanted, or write JSON Lines.")
+    }
     places[exact] = columns.count
     columns.append(name)
     isRagged = isRagged || hasHead

@@ -264,6 +264,16 @@ public struct DecodingLimits: Hashable, Sendable {
 
   /// For an API that is trusted to mean well.
   public static let api = DecodingLimits()
+
+  /// Throws `limitExceeded` for rows of a table that take too much as objects: 64 times the page, and beyond 128 MiB
+  /// 8 times. The names of the columns are repeated with each row, and no honest table grows by more.
+  package static func checkGrowth(toBytes rows: Int, of page: Int) throws(PageError) {
+    guard rows > max(page.times(8), min(page.times(64).plus(64 << 10), 128 << 20)) else { return }
+    throw PageError(
+      .limitExceeded,
+      "The rows of the table have more than \(rows / max(1, page)) times the \(page) bytes of the page, as "
+        + "objects with the names of the columns: these are too long. Ask for fewer rows a page.")
+  }
 }
 
 /// A format that pages are written in.

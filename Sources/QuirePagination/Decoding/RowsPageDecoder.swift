@@ -88,11 +88,13 @@ enum LinesText {
   static func json(_ page: ArraySlice<UInt8>) throws(PageError) -> [UInt8] {
     var output: [UInt8] = [UInt8(ascii: "[")]
     output.reserveCapacity(page.count + 2)
-    var number = 0
-    // RFC 7464 puts this byte in front of each value.
-    for line in page.split(separator: 0x0A, omittingEmptySubsequences: false) {
+    var (number, rest) = (0, page)
+    while !rest.isEmpty {
+      let end = rest.firstIndex(of: 0x0A) ?? rest.endIndex
+      // RFC 7464 puts this byte in front of each value.
+      let line = rest.first == 0x1E ? rest[..<end].dropFirst() : rest[..<end]
+      rest = rest[end...].dropFirst()
       number += 1
-      let line = line.first == 0x1E ? line.dropFirst() : line
       guard line.contains(where: { $0 != 0x20 && $0 != 0x09 && $0 != 0x0D }) else { continue }
       let isOpen = isOpenAtEnd(line)
       if isOpen == true, line.endIndex == page.endIndex {
@@ -167,8 +169,8 @@ struct TableText {
     return known[counts.firstIndex(of: most) ?? 0]
   }
 
-  /// Throws `malformed` with the line where the text stops being a table, and `truncated` where it ends inside of a
-  /// row.
+  /// Throws `malformed` with the line where the text stops being a table, `truncated` where it ends inside of a row,
+  /// and `limitExceeded` where long names make the rows many times as large as the page.
   mutating func json() throws(PageError) -> [UInt8] {
     var output: [UInt8] = [UInt8(ascii: "[")]
     guard place < page.endIndex else { return output + [UInt8(ascii: "]")] }
@@ -197,6 +199,7 @@ struct TableText {
         output += cell.map(Self.quoted) ?? Array("null".utf8)
       }
       output.append(UInt8(ascii: "}"))
+      try DecodingLimits.checkGrowth(toBytes: output.count, of: page.count)
     }
     output.append(UInt8(ascii: "]"))
     return output
