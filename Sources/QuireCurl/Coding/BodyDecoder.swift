@@ -13,21 +13,17 @@ enum BodyDecoder: ~Copyable {
   /// No coding is declared, and the bytes do not yet tell a file that is gzip from another one.
   case sniffing([UInt8], limits: TransferLimits)
   case plain(slice: [UInt8], total: Int, limit: Int)
-  /// `mayBeEmpty` tells that the framing itself proves that there is nothing to inflate.
-  case inflating(ContentInflater, mayBeEmpty: Bool)
+  case inflating(ContentInflater)
   case failed(PageError)
 
   init(_ head: ResponseHead, limits: TransferLimits) {
     do throws(PageError) {
-      switch try ContentCoding(head.response.headerFields) {
-      case .identity: self = .sniffing([], limits: limits)
-      case .gzip:
-        self = .inflating(
-          try ContentInflater(.gzip, limits: limits), mayBeEmpty: head.framing == .explicit)
-      case .deflate:
-        self = .inflating(
-          try ContentInflater(.deflate, limits: limits), mayBeEmpty: head.framing == .explicit)
+      guard let coding = try ContentInflater.Coding(head.response.headerFields) else {
+        self = .sniffing([], limits: limits)
+        return
       }
+      self = .inflating(
+        try ContentInflater(coding, limits: limits, mayBeEmpty: head.framing == .explicit))
     } catch {
       self = head.canHaveBody ? .failed(error) : .plain(slice: [], total: 0, limit: 0)
     }
@@ -41,9 +37,9 @@ enum BodyDecoder: ~Copyable {
       self = Self.told(by: earlier.isEmpty ? bytes : earlier + bytes, limits)
     case .plain(_, let total, let limit):
       self = .plain(slice: bytes, total: total + bytes.count, limit: limit)
-    case .inflating(var inflater, let mayBeEmpty):
+    case .inflating(var inflater):
       inflater.receive(bytes)
-      self = .inflating(inflater, mayBeEmpty: mayBeEmpty)
+      self = .inflating(inflater)
     case .failed(let error): self = .failed(error)
     }
   }
@@ -59,7 +55,7 @@ enum BodyDecoder: ~Copyable {
     do throws(PageError) {
       var inflater = try ContentInflater(.gzip, limits: limits)
       inflater.receive(bytes)
-      return .inflating(inflater, mayBeEmpty: false)
+      return .inflating(inflater)
     } catch {
       return .failed(error)
     }
@@ -80,10 +76,10 @@ enum BodyDecoder: ~Copyable {
       }
       self = .plain(slice: [], total: total, limit: limit)
       return slice.isEmpty ? nil : slice
-    case .inflating(var inflater, let mayBeEmpty):
+    case .inflating(var inflater):
       do throws(PageError) {
         let slice = try inflater.next()
-        self = .inflating(inflater, mayBeEmpty: mayBeEmpty)
+        self = .inflating(inflater)
         return slice
       } catch {
         self = .failed(error)
@@ -97,78 +93,45 @@ enum BodyDecoder: ~Copyable {
 
   /// Whether no slice is left of what was received; where that is not known, there may be.
   var isDrained: Bool {
-    mutating get {
-      switch consume self {
-      case .undecided:
-        self = .undecided
-        return false
-      case .sniffing(let bytes, let limits):
-        self = .sniffing(bytes, limits: limits)
-        return false
-      case .plain(let slice, let total, let limit):
-        self = .plain(slice: slice, total: total, limit: limit)
-        return slice.isEmpty
-      case .inflating(let inflater, let mayBeEmpty):
-        let isDrained = inflater.isDrained
-        self = .inflating(inflater, mayBeEmpty: mayBeEmpty)
-        return isDrained
-      case .failed(let error):
-        self = .failed(error)
-        return false
-      }
+    switch self {
+    case .plain(let slice, _, _): slice.isEmpty
+    case .inflating(let inflater): inflater.isDrained
+    case .undecided: false
+    case .sniffing: false
+    case .failed: false
     }
   }
 
   /// Checks that nothing is missing, once the wire has ended.
-  mutating func finish() throws(PageError) {
-    switch consume self {
+  func finish() throws(PageError) {
+    switch self {
     case .undecided: preconditionFailure("BodyDecoder: the end before the head")
-    case .sniffing(let bytes, let limits):
-      self = .sniffing(bytes, limits: limits)
+    case .sniffing(let bytes, _):
       guard bytes.isEmpty else {
         throw PageError(.truncated, "The gzip file ends behind its first byte; ask again.")
       }
-    case .plain(let slice, let total, let limit):
-      self = .plain(slice: slice, total: total, limit: limit)
-    case .inflating(let inflater, let mayBeEmpty):
-      if inflater.isUntouched, mayBeEmpty {
-        self = .inflating(inflater, mayBeEmpty: mayBeEmpty)
-        return
-      }
-      do throws(PageError) {
-        try inflater.finish()
-        self = .inflating(inflater, mayBeEmpty: mayBeEmpty)
-      } catch {
-        self = .failed(error)
-        throw error
-      }
-    case .failed(let error):
-      self = .failed(error)
-      throw error
+    case .plain: break
+    case .inflating(let inflater): try inflater.finish()
+    case .failed(let error): throw error
     }
   }
 }
 
-/// What was done to a body before it was sent (RFC 9110 §8.4).
-enum ContentCoding: Equatable {
-  case identity
-  case gzip
-  case deflate
-
+extension ContentInflater.Coding {
   /// Names of no coding that servers write here by mistake, most of them encodings of characters: the
   /// body is as it is, and its format tells whether that is true.
   private static let mistaken: Set<String> = [
     "7bit", "8bit", "ascii", "binary", "identity", "none", "us-ascii", "utf-8", "utf8",
   ]
 
-  /// What the head declares. One coding at most: nested ones only ever come from attackers and
-  /// misconfigured proxies.
-  init(_ fields: HTTPFields) throws(PageError) {
+  /// What the head declares to have been done to the body (RFC 9110 §8.4); nil for nothing. One coding at most:
+  /// nested ones only ever come from attackers and misconfigured proxies.
+  init?(_ fields: HTTPFields) throws(PageError) {
     let names = fields[values: .contentEncoding].flatMap { $0.split(separator: ",") }
       .map { $0.filter { $0 != " " && $0 != "\t" }.lowercased() }
       .filter { !$0.isEmpty && !Self.mistaken.contains($0) }
     switch names {
-    case []: self = .identity
+    case []: return nil
     case ["gzip"], ["x-gzip"]: self = .gzip
     case ["deflate"]: self = .deflate
     default:

@@ -28,6 +28,8 @@ struct ContentInflater: ~Copyable {
 
   private let coding: Coding
   private let limits: TransferLimits
+  /// Whether the framing proves that there may be nothing to inflate.
+  private let mayBeEmpty: Bool
   // SAFETY: only this value, which cannot be copied, ever touches the stream. zlib keeps a pointer
   // to it, so it may not move.
   private nonisolated(unsafe) let stream: UnsafeMutablePointer<z_stream>
@@ -40,9 +42,12 @@ struct ContentInflater: ~Copyable {
   private(set) var consumed = 0
   private(set) var produced = 0
 
-  init(_ coding: Coding, limits: TransferLimits) throws(PageError) {
+  init(
+    _ coding: Coding, limits: TransferLimits, mayBeEmpty: Bool = false
+  ) throws(PageError) {
     self.coding = coding
     self.limits = limits
+    self.mayBeEmpty = mayBeEmpty
     stream = .allocate(capacity: 1)
     stream.initialize(to: z_stream())
     // 15 bits of window; 16 more ask for gzip.
@@ -55,9 +60,6 @@ struct ContentInflater: ~Copyable {
     inflateEnd(stream)
     stream.deallocate()
   }
-
-  /// Whether nothing has been received.
-  var isUntouched: Bool { consumed == 0 && input.isEmpty }
 
   /// Whether the stream has ended and all it held was delivered.
   var isDrained: Bool {
@@ -92,6 +94,7 @@ struct ContentInflater: ~Copyable {
   func finish() throws(PageError) {
     switch state {
     case .between, .padding: return
+    case .start where mayBeEmpty && input.isEmpty: return
     case .start, .inflating:
       throw PageError(
         .truncated, "The \(coding.rawValue) body ends before its last byte; ask again.")

@@ -53,7 +53,7 @@ struct ResponseHeadParser {
   }
 
   /// Takes one line with its line end.
-  mutating func line(_ raw: UnsafeRawBufferPointer) throws(TransferFailure) -> Progress {
+  mutating func line(_ raw: UnsafeRawBufferPointer) throws(PageError) -> Progress {
     bytes += raw.count
     guard bytes <= limits.headerBytes else { throw Self.tooLong(host: host, limits: limits) }
     if case .done = state { return .trailer }
@@ -85,21 +85,21 @@ struct ResponseHeadParser {
     }
   }
 
-  static func tooLong(host: String, limits: TransferLimits) -> TransferFailure {
-    TransferFailure(
+  static func tooLong(host: String, limits: TransferLimits) -> PageError {
+    PageError(
       .limitExceeded,
       "The response head of \(host) is longer than \(limits.headerBytes) bytes.",
-      limit: .init("TransferLimits.headerBytes"))
+      remedies: [.raise(.init("TransferLimits.headerBytes"))])
   }
 
-  private func violation(_ what: String) -> TransferFailure {
-    TransferFailure(
+  private func violation(_ what: String) -> PageError {
+    PageError(
       .protocolViolation, "\(host) broke HTTP: \(what). The response cannot be trusted.")
   }
 
   private func statusLine(
     _ line: UnsafeRawBufferPointer
-  ) throws(TransferFailure) -> (status: Int, isHTTP2: Bool) {
+  ) throws(PageError) -> (status: Int, isHTTP2: Bool) {
     guard line.starts(with: "HTTP/".utf8), let space = line.firstIndex(of: 0x20) else {
       throw violation("its status line is malformed")
     }
@@ -124,7 +124,7 @@ struct ResponseHeadParser {
     fields = memory.fields
   }
 
-  private mutating func field(_ line: UnsafeRawBufferPointer) throws(TransferFailure) {
+  private mutating func field(_ line: UnsafeRawBufferPointer) throws(PageError) {
     if line[0] == 0x20 || line[0] == 0x09 {
       stopFollowing()
       return try unfold(line)
@@ -152,7 +152,7 @@ struct ResponseHeadParser {
   }
 
   /// Takes an obsolete continuation line (RFC 9112 §5.2): its line break stands for one space.
-  private mutating func unfold(_ line: UnsafeRawBufferPointer) throws(TransferFailure) {
+  private mutating func unfold(_ line: UnsafeRawBufferPointer) throws(PageError) {
     guard let field = fields.last else {
       throw violation("its head begins with a continuation line")
     }
@@ -175,7 +175,7 @@ struct ResponseHeadParser {
 
   private mutating func endOfHead(
     status: Int, isHTTP2: Bool
-  ) throws(TransferFailure) -> Progress {
+  ) throws(PageError) -> Progress {
     endUnfolding()
     // A head that is shorter than the last is another one, too.
     stopFollowing()
@@ -183,7 +183,7 @@ struct ResponseHeadParser {
     if status < 200 {
       interimResponses += 1
       guard interimResponses <= limits.interimResponses else {
-        throw TransferFailure(
+        throw PageError(
           .limitExceeded,
           "\(host) sent more than \(limits.interimResponses) interim responses before its answer.")
       }
@@ -194,7 +194,7 @@ struct ResponseHeadParser {
     return .final(try head(status: status, isHTTP2: isHTTP2))
   }
 
-  private func head(status: Int, isHTTP2: Bool) throws(TransferFailure) -> ResponseHead {
+  private func head(status: Int, isHTTP2: Bool) throws(PageError) -> ResponseHead {
     let isChunked = isHTTP2 ? false : try chunked()
     let length = try contentLength()
     return ResponseHead(
@@ -204,7 +204,7 @@ struct ResponseHeadParser {
       canHaveBody: !isHead && status != 204 && status != 304)
   }
 
-  private func chunked() throws(TransferFailure) -> Bool {
+  private func chunked() throws(PageError) -> Bool {
     let values = fields[values: .transferEncoding]
     guard !values.isEmpty else { return false }
     let codings = values.flatMap { $0.split(separator: ",") }
@@ -216,7 +216,7 @@ struct ResponseHeadParser {
     return !codings.isEmpty
   }
 
-  private func contentLength() throws(TransferFailure) -> Int? {
+  private func contentLength() throws(PageError) -> Int? {
     var length: Int?
     let values = fields[values: .contentLength]
     // One short number, as nearly always: no other spelling of it, and no overflow.

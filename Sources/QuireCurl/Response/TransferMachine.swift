@@ -37,17 +37,17 @@ struct TransferMachine {
   /// Answers of the origin over HTTP/2 when the request last went out.
   private var answersBefore = 0
 
-  private var parser: ResponseHeadParser
+  private(set) var parser: ResponseHeadParser
   private var hasRetried = false
   private var mustStartAfresh = false
-  private var failure: TransferFailure?
+  private var failure: PageError?
   private var sent: ContinuousClock.Instant?
   private var stall: StallMeter?
   /// Since when the body has been waiting for its reader.
   private var pause: ContinuousClock.Instant?
   private let isHead: Bool
   /// Whether it does no harm to ask again.
-  private let isRepeatable: Bool
+  let isRepeatable: Bool
 
   /// Requests that may go out. libcurl would replay one as long as kept connections die under it, or
   /// streams are refused; once is enough for a connection that was dead, and is not allowed at all for
@@ -90,17 +90,14 @@ struct TransferMachine {
 
   /// The address must not be reached.
   mutating func refused(_ objection: String) {
-    if failure == nil {
-      let error = PageError.refusedAddress(of: host, objection)
-      failure = TransferFailure(error.code, error.message, remedies: error.remedies)
-    }
+    if failure == nil { failure = PageError.refusedAddress(of: host, objection) }
   }
 
   /// The connection stands and the request is about to go out, to an origin that has given so many
   /// answers over HTTP/2.
   mutating func requestSent(at now: ContinuousClock.Instant, answers: Int = 0) -> Verdict {
     _ = noteSentBack(answers)
-    guard mayGoOut else { return abort(facts.dropped) }
+    guard mayGoOut else { return abort(dropped) }
     wireRequests += 1
     answersBefore = answers
     if sent == nil { sent = now }
@@ -118,7 +115,7 @@ struct TransferMachine {
   mutating func headLine(
     _ line: UnsafeRawBufferPointer, at now: ContinuousClock.Instant
   ) -> Verdict {
-    do throws(TransferFailure) {
+    do throws(PageError) {
       guard case .final(let head) = try parser.line(line) else { return .proceed }
       if head.canHaveBody, let length = head.contentLength, length > limits.wireBytes {
         throw tooManyBytes()
@@ -134,7 +131,7 @@ struct TransferMachine {
   /// Bytes of the body, content coding still on.
   mutating func body(_ count: Int, at now: ContinuousClock.Instant) -> Verdict {
     guard head != nil else {
-      return abort(TransferFailure(.protocolViolation, "\(host) sent a body without a head."))
+      return abort(PageError(.protocolViolation, "\(host) sent a body without a head."))
     }
     wireBytes += count
     stall?.received(count, at: now)
@@ -171,15 +168,15 @@ struct TransferMachine {
       } else {
         ("The body of \(host) all but stopped for \(timeouts.stall)", "stall")
       }
-    return error(
-      TransferFailure(
+    return counted(
+      PageError(
         .timedOut, what + ", \(wireBytes) body bytes received.",
-        limit: .init("Timeouts.\(limit)")))
+        remedies: [.raise(.init("Timeouts.\(limit)"))]))
   }
 
   /// libcurl is done with the transfer.
   mutating func ended(_ result: CurlResult, answers: Int = 0) -> Ending {
-    if let failure { return .failed(error(failure)) }
+    if let failure { return .failed(counted(failure)) }
     if mustStartAfresh {
       mustStartAfresh = false
       return .again(isFresh: true)
@@ -190,47 +187,38 @@ struct TransferMachine {
       // Once it is on the wire, the server may have acted on it.
       if mayGoOut { return .again(isFresh: true) }
     }
-    if let failure = result.failure(facts) ?? incompleteness() { return .failed(error(failure)) }
+    if let failure = failure(result) ?? incompleteness() { return .failed(counted(failure)) }
     return .complete
   }
 
-  /// `failure` with what the transfer took.
-  func error(_ failure: TransferFailure) -> PageError {
-    var error = PageError(
-      failure.code, failure.message,
-      remedies: failure.remedies + (failure.limit.map { [.raise($0)] } ?? []),
-      attempts: max(1, wireRequests - sentBack))
+  /// The error with what the transfer took.
+  private func counted(_ error: PageError) -> PageError {
+    var error = error
+    error.attempts = max(1, wireRequests - sentBack)
     error.traffic.requests = sentBack
     return error
   }
 
-  private func incompleteness() -> TransferFailure? {
+  private func incompleteness() -> PageError? {
     guard let head else {
-      return TransferFailure(
+      return PageError(
         .truncated, "\(host) closed the connection inside the response head; ask again.")
     }
     guard head.canHaveBody, let length = head.contentLength, length != wireBytes else {
       return nil
     }
-    return TransferFailure(
+    return PageError(
       .truncated, "\(host) sent \(wireBytes) of \(length) declared body bytes; ask again.")
   }
 
-  private var facts: CurlResult.Facts {
-    CurlResult.Facts(
-      host: host, timeouts: timeouts, limits: limits, headBytes: parser.bytes,
-      isHeadDone: parser.isDone, isChunked: head?.isChunked ?? false, wireRequests: wireRequests,
-      isRepeatable: isRepeatable)
-  }
-
-  private func tooManyBytes() -> TransferFailure {
-    TransferFailure(
+  private func tooManyBytes() -> PageError {
+    PageError(
       .limitExceeded,
       "The body of \(host) is longer than \(limits.wireBytes) bytes on the wire. Ask for smaller "
-        + "pages.", limit: .init("TransferLimits.wireBytes"))
+        + "pages.", remedies: [.raise(.init("TransferLimits.wireBytes"))])
   }
 
-  private mutating func abort(_ failure: TransferFailure) -> Verdict {
+  private mutating func abort(_ failure: PageError) -> Verdict {
     if self.failure == nil { self.failure = failure }
     return .abort
   }
