@@ -28,14 +28,10 @@ final class Mailbox: Sendable {
     var isClosed = false
   }
 
-  /// The driver's multi handle, in which it sleeps. It is used and freed only under this lock, which
-  /// is another one so that a driver just woken does not run into its waker.
-  private struct Bed {
-    var multi: UnsafeMutableRawPointer?
-  }
-
   private let state = Mutex(State())
-  private let bed = Mutex(Bed())
+  /// The address of the multi handle in which the driver sleeps; 0 for none. It is used and freed only under this
+  /// lock, which is another one so that a driver just woken does not run into its waker.
+  private let multi = Mutex<UInt>(0)
   private let mail = Atomic<Bool>(false)
 
   /// Hands over a command; false when the driver has ended.
@@ -49,8 +45,8 @@ final class Mailbox: Sendable {
       return (true, state.isAsleep)
     }
     if mustWake {
-      bed.withLock { bed in
-        if let multi = bed.multi { curl_multi_wakeup(multi) }
+      multi.withLock { multi in
+        if let multi = UnsafeMutableRawPointer(bitPattern: multi) { curl_multi_wakeup(multi) }
       }
     }
     return isAccepted
@@ -61,9 +57,8 @@ final class Mailbox: Sendable {
 
   /// From now on the driver sleeps in this handle.
   func open(_ multi: UnsafeMutableRawPointer) {
-    bed.withLock { [address = UInt(bitPattern: multi)] bed in
-      bed.multi = UnsafeMutableRawPointer(bitPattern: address)
-    }
+    let address = UInt(bitPattern: multi)
+    self.multi.withLock { $0 = address }
   }
 
   /// All commands since the last call, in order.
@@ -91,7 +86,7 @@ final class Mailbox: Sendable {
       state.isClosed = true
       return empty(&state)
     }
-    bed.withLock { $0.multi = nil }
+    multi.withLock { $0 = 0 }
     return unread
   }
 
