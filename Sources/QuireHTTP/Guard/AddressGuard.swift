@@ -26,7 +26,26 @@ public struct AddressGuard: Sendable {
   /// Why an address must not be connected to, such as `10.0.0.7, an address of a private network`; nil
   /// where it may be.
   public func objection(to address: IPAddress, port: Int? = nil) -> String? {
-    policy.objection(to: address, port: port, isHome: isHome, literal: literal, note)
+    if let objection = port.flatMap(objection(toPort:)) { return objection }
+    let scope = address.scope
+    if policy.reach == .everything { return nil }
+    let isAllowed = policy.networks.contains {
+      $0.contains(address) && (scope != .metadata || $0.isSingle)
+    }
+    if isAllowed || scope == .global {
+      // One that is allowed is as good as public: other private ones are not.
+      if isHome { note.reached(isPublic: true) }
+      return nil
+    }
+    // Put into words only where it is said.
+    var place: String { "\(address), an address of \(scope.words)" }
+    guard policy.reach == .standard, isHome else { return place }
+    if literal == address {
+      note.reached(isPublic: false)
+      return nil
+    }
+    if scope == .metadata || scope == .linkLocal || scope == .special { return place }
+    return note.reached(isPublic: false) ? nil : "\(place), and the walk began at a public one"
   }
 
   /// The same for a host as a URL names it, where that alone tells: numbers in any spelling, and names
@@ -41,10 +60,13 @@ public struct AddressGuard: Sendable {
     if Self.metadataNames.contains(String(plain)), !isHome {
       return objection(to: IPAddress(ipv4: 0xA9FE_A9FE), port: port)
     }
-    guard let port else { return nil }
     // Whatever the name's address is, the port is known.
-    return policy.ports?.contains(port) == false
-      ? objection(to: IPAddress(ipv4: 0x0808_0808), port: port) : nil
+    return port.flatMap(objection(toPort:))
+  }
+
+  private func objection(toPort port: Int) -> String? {
+    guard let ports = policy.ports, !ports.contains(port) else { return nil }
+    return "port \(port) is none of \(ports.sorted().map(String.init).joined(separator: ", "))"
   }
 
   private static let metadataNames: Set<String> = [

@@ -28,7 +28,7 @@ public struct AddressNetwork: Hashable, Sendable, CustomStringConvertible {
     return address.bits >> shift == first.bits >> shift
   }
 
-  fileprivate var isSingle: Bool { length == first.width }
+  var isSingle: Bool { length == first.width }
 
   /// The first address, and how many bits count.
   public var description: String { "\(first)/\(length)" }
@@ -44,9 +44,9 @@ extension IPAddress {
 /// It is the address that is connected which counts, on every hop, however a URL spells it and whatever a
 /// name resolved to before.
 public struct AddressPolicy: Hashable, Sendable {
-  private enum Reach: Hashable, Sendable { case standard, global, everything }
+  enum Reach: Hashable, Sendable { case standard, global, everything }
 
-  private var reach: Reach
+  let reach: Reach
   /// Networks that may be reached besides; see `allowing(_:)`.
   public var networks: [AddressNetwork] = []
   /// The only ports that may be reached; nil for any. Default nil.
@@ -71,34 +71,5 @@ public struct AddressPolicy: Hashable, Sendable {
     var policy = self
     policy.networks += networks
     return policy
-  }
-
-  /// Why an address must not be reached; nil where it may be.
-  func objection(
-    to address: IPAddress, port: Int?, isHome: Bool, literal: IPAddress?, _ home: HomeNote
-  ) -> String? {
-    if let port, let ports, !ports.contains(port) {
-      return "port \(port) is none of \(ports.sorted().map(String.init).joined(separator: ", "))"
-    }
-    let scope = address.scope
-    if reach == .everything { return nil }
-    if networks.contains(where: { $0.contains(address) && (scope != .metadata || $0.isSingle) }) {
-      // As good as public: other private ones are not.
-      if isHome { home.reached(isPublic: true) }
-      return nil
-    }
-    if scope == .global {
-      if isHome { home.reached(isPublic: true) }
-      return nil
-    }
-    // Put into words only where it is said.
-    var place: String { "\(address), an address of \(scope.words)" }
-    guard reach == .standard, isHome else { return place }
-    if literal == address {
-      home.reached(isPublic: false)
-      return nil
-    }
-    if scope == .metadata || scope == .linkLocal || scope == .special { return place }
-    return home.reached(isPublic: false) ? nil : "\(place), and the walk began at a public one"
   }
 }
