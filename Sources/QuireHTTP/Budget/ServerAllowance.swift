@@ -51,7 +51,7 @@ struct ServerAllowance: Hashable, Sendable {
   init(_ fields: HTTPFields, now: Double) {
     var reader = AllowanceReader(now: now)
     for field in fields where AllowanceReader.isTelling(field.name.canonicalName) {
-      reader.add(field)
+      reader.fields.append(field)
       if reader.fields.count == AllowanceReader.most { break }
     }
     guard !reader.fields.isEmpty else { return }
@@ -92,8 +92,6 @@ private struct AllowanceReader {
       }
     }
   }
-
-  mutating func add(_ field: HTTPField) { fields.append(field) }
 
   mutating func allowance() -> ServerAllowance {
     var named = NamedNumbers()
@@ -288,14 +286,11 @@ private struct NamedNumbers {
 
   /// Sorts one field by the words of its name.
   mutating func add(_ name: String, _ value: String) {
-    let family: String
-    var words: [Substring]
-    if let range = name.firstRange(of: "ratelimit") ?? name.firstRange(of: "rate-limit") {
-      family = String(name[..<range.upperBound])
-      words = name[range.upperBound...].split(separator: "-")
-    } else {
+    guard let range = name.firstRange(of: "ratelimit") ?? name.firstRange(of: "rate-limit") else {
       return
     }
+    let family = String(name[..<range.upperBound])
+    var words = name[range.upperBound...].split(separator: "-")
     var (role, milliseconds, subject) = (Role?.none, false, [Substring]())
     if words.count >= 2, words[0] == "retry", words[1] == "after" {
       (role, words) = (.wait, Array(words.dropFirst(2)))

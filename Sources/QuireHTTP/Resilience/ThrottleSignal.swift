@@ -9,37 +9,17 @@ import QuirePagination
 #endif
 
 /// Reads how long a server wants its clients to wait.
-///
-/// `Retry-After` comes first (RFC 9110, §10.2.3: seconds or a date; in the wild also fractions of
-/// seconds), then `x-ms-retry-after-ms` (Azure) and `retry-after-ms`, then the `RateLimit` field of
-/// the IETF draft, then the `X-RateLimit-Reset` family where nothing remains: seconds, epoch
-/// seconds or milliseconds, ISO dates, or durations such as `6m0s`. Garbage is nil; the past is
-/// zero.
 package enum ThrottleSignal {
-  /// The wait that `fields` ask for, seen at `now`, in seconds since 1970; a Date field in `fields`
-  /// is used instead of `now`, because only the difference to the server's own clock means
-  /// anything.
+  /// The wait that `fields` ask for, seen at `now`, in seconds since 1970: what they say outright, or else until
+  /// whatever has nothing left comes back. Garbage is nil; the past is zero.
   package static func wait(in fields: HTTPFields, now: Double) -> Duration? {
-    // Most answers ask for nothing: their dates are not read.
-    func duration(_ text: String) -> Duration? {
-      Self.duration(text, now: fields[.date].flatMap(HTTPDate.secondsSince1970) ?? now)
-    }
-    let asked = fields[values: .retryAfter]
-    if !asked.isEmpty { return asked.compactMap(duration).max() }
-    for name in ["retry-after-ms", "x-ms-retry-after-ms"] {
-      if let text = value(fields, name) { return duration(text + "ms") }
-    }
-    if let wait = rateLimitField(fields) { return wait }
-    for prefix in ["x-ratelimit-", "x-rate-limit-", "ratelimit-"] {
-      guard let remaining = value(fields, prefix + "remaining").flatMap(Double.init),
-        remaining < 1, let reset = value(fields, prefix + "reset")
-      else { continue }
-      return duration(reset)
-    }
-    return nil
+    let allowance = ServerAllowance(fields, now: now)
+    return allowance.wait
+      ?? allowance.windows.filter { $0.remaining ?? 1 < 1 }.compactMap(\.reset).max()
   }
 
-  /// Reads one value in any of the forms above.
+  /// Reads one value: seconds (RFC 9110, §10.2.3; in the wild also fractions of seconds), a date, epoch seconds or
+  /// milliseconds, or a duration such as `6m0s`.
   package static func duration(_ text: String, now: Double) -> Duration? {
     // No form is longer.
     guard text.utf8.count <= 64 else { return nil }
@@ -64,26 +44,6 @@ package enum ThrottleSignal {
     return waits.contains(nil) ? nil : waits.compactMap(\.self).max()
   }
 
-  /// `RateLimit: "burst";r=0;t=12`, possibly several, in the structured fields of RFC 9651.
-  private static func rateLimitField(_ fields: HTTPFields) -> Duration? {
-    guard let text = value(fields, "ratelimit") else { return nil }
-    let waits = text.split(separator: ",").compactMap { item -> Double? in
-      var remaining: Double?
-      var reset: Double?
-      for parameter in item.split(separator: ";").dropFirst() {
-        let parts = parameter.split(separator: "=", maxSplits: 1)
-        guard parts.count == 2 else { continue }
-        switch parts[0].filter({ $0 != " " }) {
-        case "r": remaining = Double(parts[1])
-        case "t": reset = Double(parts[1])
-        default: break
-        }
-      }
-      return remaining.map { $0 < 1 } == true ? reset : nil
-    }
-    return waits.max().flatMap { .wait(seconds: $0) }
-  }
-
   /// Go's and OpenAI's durations: `6m0s`, `1h2m3.5s`, `120ms`.
   private static func unitDuration(_ text: String) -> Double? {
     let units: [(name: String, seconds: Double)] = [
@@ -100,10 +60,6 @@ package enum ThrottleSignal {
       total += number * unit.seconds
     }
     return text.isEmpty ? nil : total
-  }
-
-  private static func value(_ fields: HTTPFields, _ name: String) -> String? {
-    HTTPField.Name(name).flatMap { fields[$0] }
   }
 }
 

@@ -40,6 +40,17 @@ struct ThrottleSignalTests {
     #expect(wait([policy, ("RateLimit", #""burst";r=0;t=12, "daily";r=0;t=90"#)]) == .seconds(90))
   }
 
+  @Test(
+    "V103: where nothing is left, the wait is until more comes back, however the fields are called",
+    arguments: [
+      [("RateLimit", "limit=100, remaining=0, reset=42.5")],
+      [("X-RateLimit-Remaining-Requests", "0"), ("X-RateLimit-Reset-Requests", "42.5s")],
+      [("X-RateLimit-Limit", "100"), ("X-RateLimit-Used", "100"), ("X-RateLimit-Reset", "42.5")],
+      [("X-App-Usage", #"{"call_count":100,"reset_time_duration":42.5}"#)],
+      [("RateLimit", #""a, b";r=0;t=42.5"#)],
+    ])
+  func exhausted(fields: [(String, String)]) { #expect(wait(fields) == .seconds(42.5)) }
+
   @Test("V103: a Go duration of six minutes is 360 seconds")
   func goDuration() {
     #expect(ThrottleSignal.duration("6m0s", now: now) == .seconds(360))
