@@ -40,8 +40,8 @@ struct SecretCanaryTests {
       case .field: request.headers[.init("X-Api-Key")!] = secret
       case .bearer: request.headers[.authorization] = "Bearer \(secret)"
       case .basic:
-        let pair = Base64.encode(Array("someone:\(secret)".utf8))
-        request.headers[.authorization] = "Basic \(String(decoding: pair, as: UTF8.self))"
+        let pair = Data("someone:\(secret)".utf8).base64EncodedString()
+        request.headers[.authorization] = "Basic \(pair)"
       case .cookie: request.headers[.cookie] = "theme=dark; sid=\(encoded)"
       case .form: request.body = .form("client_id=me&client_secret=\(encoded)")
       case .json: request.body = .json(["filter": ["auth": [["api_key": .string(secret)]]]])

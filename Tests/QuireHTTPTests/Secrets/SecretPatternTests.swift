@@ -7,6 +7,12 @@ import Testing
 @testable import QuireJSON
 @testable import QuirePagination
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 @Suite("Spellings of a secret")
 struct SecretPatternTests {
   /// A secret of characters that every spelling treats in a way of its own.
@@ -44,8 +50,8 @@ struct SecretPatternTests {
       secret.unicodeScalars.map { "\\u{\(String($0.value, radix: 16))}" }.joined(),
     ]
       + ["", "a", "ab"].flatMap { lead -> [String] in
-        let digits = String(
-          decoding: Base64.encode(Array((lead + secret + "tail").utf8)), as: UTF8.self)
+        let digits = Data((lead + secret + "tail").utf8).base64EncodedString().replacing(
+          "=", with: "")
         return [digits, digits.replacing("+", with: "-").replacing("/", with: "_")]
       }
   }
@@ -85,7 +91,7 @@ struct SecretPatternTests {
     let redactor = Redactor(
       fields: [
         .authorization:
-          "Basic \(String(decoding: Base64.encode(Array("anna-maria:open sesame".utf8)), as: UTF8.self))"
+          "Basic \(Data("anna-maria:open sesame".utf8).base64EncodedString())"
       ],
       urls: [])
     #expect(redactor.scrub("anna-maria: open%20sesame") == "anna-maria: …")
