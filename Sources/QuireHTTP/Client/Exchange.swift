@@ -332,7 +332,7 @@ final class Exchange {
   @inline(never)
   private static func incurable(_ error: any Error) -> any Error {
     guard let error = error as? PageError else { return error }
-    return RetryMachine.Failure(error, cure: .none)
+    return RetryMachine.Failure(error: error, cure: .none)
   }
 
   @inline(never)

@@ -45,7 +45,7 @@ extension RetryMachine.Failure {
     // A transport that failed before the wire has made its attempt all the same.
     let isThrottling = error.code == .throttled
     self.init(
-      error, cure: isThrottling ? .retries : error.code.cure, isThrottling: isThrottling,
+      error: error, cure: isThrottling ? .retries : error.code.cure, isThrottling: isThrottling,
       wasRefused: error.code == .connectFailed, isOutage: error.code == .connectFailed)
   }
 
@@ -70,27 +70,27 @@ extension RetryMachine.Failure {
     switch failure.kind {
     case .expired:
       self.init(
-        error(
+        error: error(
           .cursorExpired, "The server no longer knows the cursor.",
           " Start again, or go on by a key of your own."),
         cure: .none)
     case .throttled:
       self.init(
-        error(.throttled, "The server asks to slow down."), cure: .retries,
+        error: error(.throttled, "The server asks to slow down."), cure: .retries,
         isThrottling: true, retryAfter: wait, wasRefused: true)
     case .notReady:
       self.init(
-        error(.serverReportedFailure, "The page is not ready yet."), cure: .retries,
+        error: error(.serverReportedFailure, "The page is not ready yet."), cure: .retries,
         isThrottling: true, retryAfter: wait, wasRefused: true, isPending: true)
     case .window:
       self.init(
-        error(
+        error: error(
           .resultWindowExceeded,
           "The server refuses to page any further, and more data exist.", " Narrow the query."),
         cure: .none)
     case .fatal, .empty:
       self.init(
-        error(.serverReportedFailure, "The server reports a failure."), cure: .none)
+        error: error(.serverReportedFailure, "The server reports a failure."), cure: .none)
     }
   }
 
@@ -128,7 +128,8 @@ extension RetryMachine.Failure {
     let isRetryable = isThrottling || RetryPolicy.retryableStatuses.contains(status.code)
     // A gateway says 503 for a server that may have acted; only a throttle acts on nothing.
     self.init(
-      error, cure: isRetryable ? .retries : .none, isThrottling: isThrottling, retryAfter: wait,
+      error: error, cure: isRetryable ? .retries : .none, isThrottling: isThrottling,
+      retryAfter: wait,
       wasRefused: isThrottling, isOutage: RetryPolicy.outageStatuses.contains(status.code))
   }
 }

@@ -11,29 +11,15 @@ struct RetryMachine {
     /// Whether another attempt may cure it.
     var cure: Cure
     /// Whether the server asked to slow down.
-    var isThrottling: Bool
+    var isThrottling = false
     /// How long the server asked to wait.
     var retryAfter: Duration?
     /// Whether the server cannot have acted on the request.
-    var wasRefused: Bool
+    var wasRefused = false
     /// Whether the server is still working on it: asking again is no retry, but polling.
-    var isPending: Bool
+    var isPending = false
     /// Whether the server was away.
-    var isOutage: Bool
-
-    init(
-      _ error: PageError, cure: Cure, isThrottling: Bool = false,
-      retryAfter: Duration? = nil, wasRefused: Bool = false, isPending: Bool = false,
-      isOutage: Bool = false
-    ) {
-      self.error = error
-      self.cure = cure
-      self.isThrottling = isThrottling
-      self.retryAfter = retryAfter
-      self.wasRefused = wasRefused
-      self.isPending = isPending
-      self.isOutage = isOutage
-    }
+    var isOutage = false
   }
 
   /// How far another attempt can help.

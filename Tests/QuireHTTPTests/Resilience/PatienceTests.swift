@@ -15,7 +15,7 @@ struct PatienceTests {
     after: Duration? = nil, refused: Bool = false, outage: Bool = true
   ) -> RetryMachine.Failure {
     RetryMachine.Failure(
-      PageError(code, "Nobody answers."), cure: cure, retryAfter: after, wasRefused: refused,
+      error: PageError(code, "Nobody answers."), cure: cure, retryAfter: after, wasRefused: refused,
       isOutage: outage)
   }
 

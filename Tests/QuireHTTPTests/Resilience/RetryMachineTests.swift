@@ -13,7 +13,7 @@ struct RetryMachineTests {
     refused: Bool = false
   ) -> RetryMachine.Failure {
     RetryMachine.Failure(
-      PageError(.status, "The server answered 503."), cure: cure, isThrottling: throttling,
+      error: PageError(.status, "The server answered 503."), cure: cure, isThrottling: throttling,
       retryAfter: after, wasRefused: refused)
   }
 
