@@ -182,7 +182,8 @@ final class PageFetch<Item: Sendable> {
     guard !items.items.isEmpty else { return nil }
     var part = Page(
       items.items,
-      head: head(of: transfer, fingerprint: items.fingerprint, badItems: items.badItems))
+      head: head(
+        of: transfer.response, fingerprint: items.fingerprint, badItems: items.badItems))
     part.hasMoreParts = true
     // What the consumer does with it takes its time.
     transfer.response.permit?.end()
@@ -389,7 +390,8 @@ final class PageFetch<Item: Sendable> {
     if engine.pagination.policy.reversesItems { rest.items.reverse() }
     let items = try delivered.received(rest, isLast: true)
     var head = head(
-      of: transfer, fingerprint: items.fingerprint ?? delivered.hash, badItems: items.badItems,
+      of: transfer.response, fingerprint: items.fingerprint ?? delivered.hash,
+      badItems: items.badItems,
       document: answer.document, resume: continuation.resume)
     head.next = continuation.next
     head.previous = continuation.previous
@@ -420,7 +422,7 @@ final class PageFetch<Item: Sendable> {
 
   /// What HTTP said about a part of the page.
   private func head(
-    of transfer: Transfer, fingerprint: Int?, badItems: [BadItem],
+    of response: Exchange.Response, fingerprint: Int? = nil, badItems: [BadItem] = [],
     document: any PageDocument = EmptyDocument(), resume: Position? = nil
   ) -> PageHead {
     var head = PageHead()
@@ -428,11 +430,11 @@ final class PageFetch<Item: Sendable> {
     head.startsMidway = engine.startsMidway
     head.traffic = traffic
     head.traffic.badItems = badItems.count
-    let metrics = transfer.response.body.metrics
+    let metrics = response.body.metrics
     head.readsAtOnce = metrics.requestsAtOnce
     head.metadata[HTTPPageInfo.self] = HTTPPageInfo(
-      head: transfer.response.head, document: document, badItems: redacted(badItems),
-      metrics: metrics, traffic: head.traffic, url: transfer.response.hop.text,
+      head: response.head, document: document, badItems: redacted(badItems),
+      metrics: metrics, traffic: head.traffic, url: response.hop.text,
       permanentRedirect: exchange.movedTo, recovery: recovery, resume: resume, listing: listing,
       asked: request, sent: sent, fieldDecoder: decoder as? any FieldDecoder)
     return head
@@ -445,17 +447,10 @@ final class PageFetch<Item: Sendable> {
   ) -> Page<Item> {
     conditions.renew(response.head.headerFields)
     listing.health.paid(refund: exchange.takeRefund())
-    var page = Page<Item>([], next: entry.next)
-    page.isUnchanged = true
-    page.traffic = traffic
-    let metrics = response.body.metrics
-    page.head.readsAtOnce = metrics.requestsAtOnce
-    page.metadata[HTTPPageInfo.self] = HTTPPageInfo(
-      head: response.head, document: EmptyDocument(), badItems: [], metrics: metrics,
-      traffic: page.traffic, url: response.hop.text, permanentRedirect: exchange.movedTo,
-      recovery: nil,
-      resume: nil, listing: listing, asked: request, sent: sent, fieldDecoder: nil)
-    return page
+    var head = head(of: response)
+    head.next = entry.next
+    head.isUnchanged = true
+    return Page([], head: head)
   }
 
   /// Bad items, without secrets in what is said about them.
