@@ -74,8 +74,8 @@ public struct OPML: Hashable, Sendable {
       let parser = try XMLPageParser(decoding: .feed, leniency: .feed)
       try parser.receive(bytes[...])
       return try parser.finish()
-    } catch let refusal as XMLRefusal {
-      throw refusal.error
+    } catch let fault as XMLFault {
+      throw fault.pageError
     }
   }
 

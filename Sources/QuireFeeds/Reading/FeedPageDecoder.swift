@@ -44,7 +44,7 @@ struct FeedPageDecoding: PageDecoding {
   private var nextLook = 512 << 10
   private var parser: XMLPageParser?
   /// Why libxml2 cannot continue, if a repair may help.
-  private var refusal: XMLRefusal?
+  private var refusal: XMLFault?
   private var entries: [FeedEntry] = []
 
   init(_ context: DecodingContext, _ options: FeedOptions) {
@@ -102,7 +102,7 @@ struct FeedPageDecoding: PageDecoding {
       isGuessed = true
       try begin(again: declaration, label)
     }
-    if let refusal, refusal.kind == .encoding { throw refusal.error }
+    if let refusal, refusal.kind == .encoding { throw refusal.pageError }
     hasText = true
     bytes = Array(bytes.prefix(128))
   }
@@ -140,7 +140,7 @@ struct FeedPageDecoding: PageDecoding {
   private mutating func feed(_ slice: ArraySlice<UInt8>) throws {
     guard let parser else { return }
     var start = slice.startIndex
-    do throws(XMLRefusal) {
+    do throws(XMLFault) {
       while refusal == nil, start < slice.endIndex {
         let piece = slice[start..<min(start + Self.pieceSize, slice.endIndex)]
         start = piece.endIndex
@@ -151,7 +151,7 @@ struct FeedPageDecoding: PageDecoding {
       refusal = error
     }
     guard let refusal, refusal.kind != .encoding else { return }
-    do throws(XMLRefusal) {
+    do throws(XMLFault) {
       try parser.receiveText(slice[start...])
     } catch {
       throw Self.words(for: error)
@@ -210,7 +210,7 @@ struct FeedPageDecoding: PageDecoding {
     guard !options.isStrict, refusal?.kind != .html, refusal?.kind != .json else {
       throw refusal.map { Self.words(for: $0) } ?? Self.noFeed(first)
     }
-    if refusal?.kind == .truncated, !context.isProvenWhole, let refusal { throw refusal.error }
+    if refusal?.kind == .truncated, !context.isProvenWhole, let refusal { throw refusal.pageError }
     do {
       let (document, repairs) = try mended(first)
       guard let parsed = try parse(document, repairs) else { throw Self.noFeed(document) }
@@ -237,7 +237,7 @@ struct FeedPageDecoding: PageDecoding {
   }
 
   private mutating func finishParser() throws -> XMLDocument? {
-    do throws(XMLRefusal) {
+    do throws(XMLFault) {
       return try parser?.finish()
     } catch {
       if options.isStrict || error.kind == .final { throw Self.words(for: error) }
@@ -260,20 +260,20 @@ struct FeedPageDecoding: PageDecoding {
         input, limits: options.limits, namespaces: options.xmlLimits.namespaces,
         isWhole: context.isProvenWhole)
       try repair.run { piece in
-        do throws(XMLRefusal) { try parser.receive(piece[...]) } catch { throw error.error }
+        do throws(XMLFault) { try parser.receive(piece[...]) } catch { throw error.pageError }
       }
       return repair.repairs.repairs
     }
     tally.add(
       start > 0 && found.first?.kind == .textBeforeDocument ? Array(found.dropFirst()) : found)
-    do throws(XMLRefusal) {
+    do throws(XMLFault) {
       let document = try parser.finish()
       note(parser.repairs, in: &tally)
       // Something was removed without being counted, such as a declaration of XML 1.1.
       if tally.repairs.isEmpty { tally.add(.badMarkup) }
       return (document, tally)
     } catch {
-      throw error.error
+      throw error.pageError
     }
   }
 
@@ -284,7 +284,7 @@ struct FeedPageDecoding: PageDecoding {
     guard hasText, let parser else {
       return try utf8(of: start == 0 ? bytes : Array(bytes[start...]), &tally)
     }
-    do throws(XMLRefusal) {
+    do throws(XMLFault) {
       // The encoding turned out to be another one, so the text is invalid.
       if let refusal, refusal.kind == .encoding { throw refusal }
       let text = if let first { first.text } else { try parser.finishText() }
@@ -298,7 +298,7 @@ struct FeedPageDecoding: PageDecoding {
   /// The page in UTF-8. If HTTP's encoding is unknown, the page's own is used, or else UTF-8.
   private func utf8(of bytes: [UInt8], _ tally: inout RepairTally) throws -> [UInt8] {
     for label in [charset, nil, "utf-8"] {
-      do throws(XMLRefusal) {
+      do throws(XMLFault) {
         let (text, repairs) = try XMLPageText.utf8(
           of: bytes, charset: label, leniency: .feed.union(.invalidBytes))
         let isGuess = label != charset && refusal?.kind == .encoding
@@ -503,8 +503,8 @@ struct FeedPageDecoding: PageDecoding {
     return parsed
   }
 
-  private static func words(for refusal: XMLRefusal) -> PageError {
-    refusal.kind == .html ? MarkupRepair.html : refusal.error
+  private static func words(for refusal: XMLFault) -> PageError {
+    refusal.kind == .html ? MarkupRepair.html : refusal.pageError
   }
 
   private static let noStart = PageError(

@@ -6,11 +6,6 @@ import QuireCore
 /// (RFC 7303, section 3.2). Ours, because libxml2 lets the declaration win, and takes any encoding
 /// the system's iconv knows.
 struct XMLInput {
-  /// Why the bytes cannot be read.
-  struct Failure: Error {
-    let reason: XMLFault.Reason
-  }
-
   private enum Stage {
     /// The bytes so far, too few to tell.
     case sniffing([UInt8])
@@ -44,7 +39,7 @@ struct XMLInput {
 
   mutating func receive(
     _ slice: some Collection<UInt8>, into output: inout XMLBuffer<UInt8>
-  ) throws(Failure) {
+  ) throws(XMLFault.Reason) {
     switch stage {
     case .reading(var transcoder):
       stage = .sniffing([])
@@ -60,20 +55,19 @@ struct XMLInput {
     }
   }
 
-  mutating func finish(into output: inout XMLBuffer<UInt8>) throws(Failure) {
+  mutating func finish(into output: inout XMLBuffer<UInt8>) throws(XMLFault.Reason) {
     if case .sniffing(let head) = stage { try start(head, into: &output) }
     if case .reading(let transcoder) = stage { try transcoder.finish() }
   }
 
   private mutating func start(
     _ head: [UInt8], into output: inout XMLBuffer<UInt8>
-  ) throws(Failure) {
+  ) throws(XMLFault.Reason) {
     let finding = try XMLSniffer.encoding(of: head, charset: charset)
     guard finding.encoding.isUnicode || leniency.contains(.legacyEncodings) else {
-      throw Failure(
-        reason: .encoding(
-          "the encoding is \(ServerText(finding.label)), but only UTF-8, UTF-16 and US-ASCII are accepted; to "
-            + "accept others, use XMLLeniency.legacyEncodings"))
+      throw .encoding(
+        "the encoding is \(ServerText(finding.label)), but only UTF-8, UTF-16 and US-ASCII are accepted; to "
+          + "accept others, use XMLLeniency.legacyEncodings")
     }
     if !finding.encoding.isUnicode { repairs.insert(.legacyEncodings) }
     var rest = head[finding.markLength...]

@@ -40,7 +40,7 @@ enum XMLSniffer {
   }
 
   /// The encoding of a page that starts with `head`.
-  static func encoding(of head: [UInt8], charset: String?) throws(XMLInput.Failure) -> Finding {
+  static func encoding(of head: [UInt8], charset: String?) throws(XMLFault.Reason) -> Finding {
     if let marked = try byMark(head) { return marked }
     let shape = try byShape(head)
     if shape == nil { try refuseOtherFormats(head) }
@@ -59,7 +59,7 @@ enum XMLSniffer {
     return Finding(encoding: isWide ? .utf8 : encoding, label: declared, markLength: 0)
   }
 
-  private static func byMark(_ head: [UInt8]) throws(XMLInput.Failure) -> Finding? {
+  private static func byMark(_ head: [UInt8]) throws(XMLFault.Reason) -> Finding? {
     if head.starts(with: mark) {
       return Finding(encoding: .utf8, label: "UTF-8", markLength: mark.count)
     }
@@ -76,7 +76,7 @@ enum XMLSniffer {
   }
 
   /// UTF-16 without a mark, by the `<` that every page starts with.
-  private static func byShape(_ head: [UInt8]) throws(XMLInput.Failure) -> XMLEncoding? {
+  private static func byShape(_ head: [UInt8]) throws(XMLFault.Reason) -> XMLEncoding? {
     guard head.count >= 4 else { return nil }
     switch (head[0], head[1], head[2], head[3]) {
     case (0, 0, 0, 0x3C), (0x3C, 0, 0, 0): throw unsupported("UTF-32")
@@ -103,16 +103,16 @@ enum XMLSniffer {
     return String(decoding: value.dropFirst().prefix { $0 != quote }, as: UTF8.self)
   }
 
-  private static func refuseOtherFormats(_ head: [UInt8]) throws(XMLInput.Failure) {
+  private static func refuseOtherFormats(_ head: [UInt8]) throws(XMLFault.Reason) {
     let text = text(of: head).prefix(longestDoctype)
     let start = String(decoding: text.prefix(9), as: UTF8.self).lowercased()
     let isDoctype = start.hasPrefix("<!doctype")
     let name = isDoctype ? text.dropFirst(9).drop(while: XMLText.isSpace) : text.dropFirst()
     if text.first == UInt8(ascii: "<"), isHTML(name) {
-      throw XMLInput.Failure(reason: .otherFormat(.html))
+      throw .otherFormat(.html)
     }
     if start.hasPrefix("{") || start.hasPrefix("[") {
-      throw XMLInput.Failure(reason: .otherFormat(.json))
+      throw .otherFormat(.json)
     }
   }
 
@@ -122,15 +122,14 @@ enum XMLSniffer {
     return String(decoding: name, as: UTF8.self).lowercased() == "html"
   }
 
-  private static func named(_ label: String) throws(XMLInput.Failure) -> XMLEncoding {
+  private static func named(_ label: String) throws(XMLFault.Reason) -> XMLEncoding {
     guard let encoding = XMLEncoding(label: label) else {
       throw unsupported(String(label.prefix(64)))
     }
     return encoding
   }
 
-  private static func unsupported(_ name: String) -> XMLInput.Failure {
-    XMLInput.Failure(
-      reason: .encoding("the encoding \(ServerText(name)) is not supported; ask for UTF-8"))
+  private static func unsupported(_ name: String) -> XMLFault.Reason {
+    .encoding("the encoding \(ServerText(name)) is not supported; ask for UTF-8")
   }
 }

@@ -21,7 +21,7 @@ struct XMLTranscoder {
     case mixed
   }
 
-  init(_ encoding: XMLEncoding, leniency: XMLLeniency) throws(XMLInput.Failure) {
+  init(_ encoding: XMLEncoding, leniency: XMLLeniency) throws(XMLFault.Reason) {
     let guesses = leniency.contains(.mislabelledEncodings)
     switch encoding {
     case .utf8, .ascii: western = guesses ? .unicode : nil
@@ -37,7 +37,7 @@ struct XMLTranscoder {
     }
     converter = SystemConverter(name)
     if converter == nil {
-      throw XMLInput.Failure(reason: .encoding("this system cannot convert from \(name)"))
+      throw .encoding("this system cannot convert from \(name)")
     }
   }
 
@@ -47,7 +47,7 @@ struct XMLTranscoder {
   mutating func convert(
     _ slice: some Collection<UInt8>, into output: inout XMLBuffer<UInt8>,
     repairs: inout XMLLeniency
-  ) throws(XMLInput.Failure) {
+  ) throws(XMLFault.Reason) {
     let start = output.count
     defer {
       let dropped = dropsControls ? UTF8Checker.dropControls(in: &output, from: start) : 0
@@ -74,8 +74,8 @@ struct XMLTranscoder {
   }
 
   /// Throws `truncated` when the page ends within a character.
-  func finish() throws(XMLInput.Failure) {
-    if !carry.isEmpty { throw XMLInput.Failure(reason: .truncated) }
+  func finish() throws(XMLFault.Reason) {
+    if !carry.isEmpty { throw .truncated }
   }
 
   // MARK: UTF-8
@@ -106,7 +106,7 @@ struct XMLTranscoder {
 
   private func appendASCII(
     _ slice: some Collection<UInt8>, to output: inout XMLBuffer<UInt8>
-  ) throws(XMLInput.Failure) {
+  ) throws(XMLFault.Reason) {
     for byte in slice {
       guard byte < 0x80 else { throw malformed() }
       output.append(byte)
@@ -163,7 +163,7 @@ struct XMLTranscoder {
 
   private mutating func appendUTF16(
     _ slice: some Collection<UInt8>, to output: inout XMLBuffer<UInt8>
-  ) throws(XMLInput.Failure) {
+  ) throws(XMLFault.Reason) {
     carry.append(contentsOf: slice)
     var index = 0
     while index + 1 < carry.count {
@@ -189,7 +189,7 @@ struct XMLTranscoder {
     return encoding == .utf16BigEndian ? first << 8 | second : second << 8 | first
   }
 
-  private func malformed() -> XMLInput.Failure {
+  private func malformed() -> XMLFault.Reason {
     let name =
       switch encoding {
       case .utf8: "UTF-8"
@@ -198,7 +198,7 @@ struct XMLTranscoder {
       case .windows1252: "windows-1252"
       case .system(let name): name
       }
-    return XMLInput.Failure(reason: .encoding("the next bytes are not \(name)"))
+    return .encoding("the next bytes are not \(name)")
   }
 }
 

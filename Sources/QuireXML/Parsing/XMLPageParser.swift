@@ -1,4 +1,3 @@
-package import QuireCore
 package import QuirePagination
 
 /// Parses one page as it arrives, for decoders that read elements by hand.
@@ -17,21 +16,11 @@ package struct XMLPageParser {
   }
 
   /// Takes the next bytes.
-  package func receive(_ slice: ArraySlice<UInt8>) throws(XMLRefusal) {
-    do throws(XMLFault) {
-      try parser.receive(slice)
-    } catch {
-      throw XMLRefusal(error)
-    }
-  }
+  package func receive(_ slice: ArraySlice<UInt8>) throws(XMLFault) { try parser.receive(slice) }
 
   /// Says that all bytes have come, and returns the page.
-  package func finish() throws(XMLRefusal) -> XMLDocument {
-    do throws(XMLFault) {
-      try parser.finish()
-    } catch {
-      throw XMLRefusal(error)
-    }
+  package func finish() throws(XMLFault) -> XMLDocument {
+    try parser.finish()
     return XMLDocument(index: parser.takeIndex())
   }
 
@@ -41,12 +30,8 @@ package struct XMLPageParser {
   // MARK: Text
 
   /// Takes the next bytes of a page that was refused, as text to be mended.
-  package func receiveText(_ slice: ArraySlice<UInt8>) throws(XMLRefusal) {
-    do throws(XMLInput.Failure) {
-      try parser.receiveText(slice)
-    } catch {
-      throw XMLRefusal(XMLFault(reason: error.reason, place: XMLPlace()))
-    }
+  package func receiveText(_ slice: ArraySlice<UInt8>) throws(XMLFault) {
+    try parser.receiveText(slice)
   }
 
   /// How much text has come.
@@ -59,12 +44,8 @@ package struct XMLPageParser {
   }
 
   /// Says that all bytes of a page that was refused have come, and returns its text in UTF-8.
-  package func finishText() throws(XMLRefusal) -> [UInt8] {
-    do throws(XMLInput.Failure) {
-      try parser.finishText()
-    } catch {
-      throw XMLRefusal(XMLFault(reason: error.reason, place: XMLPlace()))
-    }
+  package func finishText() throws(XMLFault) -> [UInt8] {
+    try parser.finishText()
     return parser.text
   }
 
@@ -72,56 +53,20 @@ package struct XMLPageParser {
   package var textRepairs: [(breach: XMLLeniency, count: Int)] { parser.textRepairs }
 }
 
-/// Why a page was refused.
-package struct XMLRefusal: Error {
-  /// What kind of refusal it is, as far as it makes a difference to what is done about it.
-  package enum Kind: Hashable, Sendable {
-    /// The page breaks XML: mending it may help.
-    case malformed
-    /// The page ends before its root element does.
-    case truncated
-    /// The page is HTML.
-    case html
-    /// The page is JSON.
-    case json
-    /// The page is in an unknown encoding, or not in the one that it says.
-    case encoding
-    /// The page is hostile or too large.
-    case final
-  }
-
-  package let kind: Kind
-  /// The refusal in words.
-  package let error: PageError
-
-  init(_ fault: XMLFault) {
-    kind =
-      switch fault.reason {
-      case .malformed: .malformed
-      case .truncated: .truncated
-      case .otherFormat(.html): .html
-      case .otherFormat(.json): .json
-      case .encoding: .encoding
-      case .refused, .limit: .final
-      }
-    error = fault.pageError
-  }
-}
-
 /// Turns the bytes of a page into UTF-8 without parsing them.
 package enum XMLPageText {
   /// The page's text in UTF-8, without a byte order mark, and what had to be forgiven.
   package static func utf8(
     of bytes: [UInt8], charset: String?, leniency: XMLLeniency
-  ) throws(XMLRefusal) -> (text: [UInt8], repairs: [(breach: XMLLeniency, count: Int)]) {
+  ) throws(XMLFault) -> (text: [UInt8], repairs: [(breach: XMLLeniency, count: Int)]) {
     var input = XMLInput(charset: charset, leniency: leniency)
     var output = XMLBuffer<UInt8>(capacity: bytes.count)
     defer { output.release() }
-    do throws(XMLInput.Failure) {
+    do {
       try input.receive(bytes, into: &output)
       try input.finish(into: &output)
     } catch {
-      throw XMLRefusal(XMLFault(reason: error.reason, place: XMLPlace()))
+      throw XMLFault(error)
     }
     return (
       Array(UnsafeBufferPointer(start: output.base, count: output.count)), input.repairCounts

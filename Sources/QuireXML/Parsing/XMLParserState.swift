@@ -77,7 +77,7 @@ struct XMLParserState {
     guard fault == nil else { return }
     let offset = min(max(offset ?? place, 0), tape.source.count)
     faultOffset = offset
-    fault = XMLFault(reason: reason, place: tape.place(of: offset))
+    fault = XMLFault(reason, at: tape.place(of: offset))
   }
 
   mutating func forgetFault() { (fault, faultOffset) = (nil, nil) }

@@ -1,5 +1,5 @@
 import CXML2
-import QuireCore
+package import QuireCore
 import QuirePagination
 
 /// libxml2's SAX2 push parser, inside limits of ours: bytes in, in slices of any size; a tape out.
@@ -77,27 +77,35 @@ final class XMLPushParser {
       try input.receive(slice, into: &state.pointee.tape.source)
     } catch {
       try feed(isLast: false)
-      try fail(error.reason, at: state.pointee.tape.source.count)
+      try fail(error, at: state.pointee.tape.source.count)
     }
     try feed(isLast: false)
   }
 
   /// Takes the next bytes as text alone, behind a fault.
-  func receiveText(_ slice: some Collection<UInt8>) throws(XMLInput.Failure) {
-    try input.receive(slice, into: &state.pointee.tape.source)
+  func receiveText(_ slice: some Collection<UInt8>) throws(XMLFault) {
+    do {
+      try input.receive(slice, into: &state.pointee.tape.source)
+    } catch {
+      throw XMLFault(error)
+    }
     let source = state.pointee.tape.source
     let limit = state.pointee.limits.textBytes
     let text = UnsafeBufferPointer(start: source.base, count: source.count)
     guard textGuard.longest(in: text) <= limit else {
-      throw XMLInput.Failure(
-        reason: .limit(
+      throw XMLFault(
+        .limit(
           what: "bytes of text between two tags", limit: limit, property: "XMLLimits.textBytes"))
     }
   }
 
   /// Says that all text has come.
-  func finishText() throws(XMLInput.Failure) {
-    try input.finish(into: &state.pointee.tape.source)
+  func finishText() throws(XMLFault) {
+    do {
+      try input.finish(into: &state.pointee.tape.source)
+    } catch {
+      throw XMLFault(error)
+    }
   }
 
   /// The page's text so far, in UTF-8.
@@ -115,7 +123,7 @@ final class XMLPushParser {
       try input.finish(into: &state.pointee.tape.source)
     } catch {
       try feed(isLast: false)
-      try fail(error.reason, at: state.pointee.tape.source.count)
+      try fail(error, at: state.pointee.tape.source.count)
     }
     try feed(isLast: false)
     do throws(XMLFault) {
@@ -133,14 +141,14 @@ final class XMLPushParser {
   /// waits for the rest of a construct.
   private var isAboutEnd: Bool {
     guard let fault = state.pointee.fault else { return true }
-    if case .truncated = fault.reason { return true }
-    guard fault.isMalformed, let offset = state.pointee.faultOffset else { return false }
+    if fault.kind == .truncated { return true }
+    guard fault.kind == .malformed, let offset = state.pointee.faultOffset else { return false }
     return scanner.openEnd.map { offset > $0 } ?? (offset >= state.pointee.fed)
   }
 
   private var truncation: XMLFault {
     XMLFault(
-      reason: .truncated, place: state.pointee.tape.place(of: state.pointee.tape.source.count))
+      .truncated, at: state.pointee.tape.place(of: state.pointee.tape.source.count))
   }
 
   // MARK: Index out
@@ -320,8 +328,8 @@ final class XMLPushParser {
 }
 
 /// Why parsing stopped, and where; `pageError` puts it into words.
-struct XMLFault: Error {
-  enum Reason {
+package struct XMLFault: Error {
+  enum Reason: Error {
     /// The page breaks XML; libxml2's own words.
     case malformed(String)
     /// The page ends before its root element does.
@@ -339,13 +347,43 @@ struct XMLFault: Error {
   /// What comes in the place of XML.
   enum OtherFormat { case html, json }
 
+  /// What kind of fault it is, as far as it makes a difference to what is done about it.
+  package enum Kind: Hashable, Sendable {
+    /// The page breaks XML: mending it may help.
+    case malformed
+    /// The page ends before its root element does.
+    case truncated
+    /// The page is HTML.
+    case html
+    /// The page is JSON.
+    case json
+    /// The page is in an unknown encoding, or not in the one that it says.
+    case encoding
+    /// The page is hostile or too large.
+    case final
+  }
+
   var reason: Reason
   /// Where it shows.
   var place: XMLPlace
 
-  var isMalformed: Bool { if case .malformed = reason { true } else { false } }
+  init(_ reason: Reason, at place: XMLPlace = XMLPlace()) {
+    (self.reason, self.place) = (reason, place)
+  }
 
-  var pageError: PageError {
+  package var kind: Kind {
+    switch reason {
+    case .malformed: .malformed
+    case .truncated: .truncated
+    case .otherFormat(.html): .html
+    case .otherFormat(.json): .json
+    case .encoding: .encoding
+    case .refused, .limit: .final
+    }
+  }
+
+  /// The fault in words.
+  package var pageError: PageError {
     let place = "\(place) (byte \(place.offset))"
     return switch reason {
     case .malformed(let message):
