@@ -24,13 +24,6 @@ struct XMLTape {
     composed = XMLBuffer(capacity: 0)
   }
 
-  /// A tape with another one's memory.
-  init(memoryOf other: XMLTape) {
-    source = other.source
-    records = other.records
-    composed = other.composed
-  }
-
   /// An empty tape with room for some thousand bytes, or for as much as the spare one has.
   static func withRoom() -> XMLTape {
     if let spare = XMLSpareTape.take() { return spare }
@@ -331,10 +324,11 @@ enum XMLSpareTape {
 
 extension XMLTape {
   fileprivate var emptied: XMLTape {
-    var tape = XMLTape(memoryOf: self)
+    var tape = self
     tape.source.removeAll()
     tape.composed.removeAll()
     tape.records.removeAll()
+    (tape.origin, tape.current, tape.textIsOpen) = (XMLPlace(), 0, false)
     return tape
   }
 }

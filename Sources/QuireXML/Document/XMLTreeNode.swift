@@ -103,11 +103,7 @@ package struct XMLTreeNode: Sendable {
   package var place: String { index.place(of: node) }
 
   /// A digest of the element's bytes, the same within a process.
-  package var digest: Int {
-    var digest = ContentDigest()
-    digest.add(UnsafeRawBufferPointer(index.value(of: node)))
-    return digest.value
-  }
+  package var digest: Int { ContentDigest.of(UnsafeRawBufferPointer(index.value(of: node))) }
 }
 
 extension XMLDocument {
