@@ -90,7 +90,10 @@ public struct SQLiteFeedStore: FeedStore {
     case .unsubscribe(let id):
       try database.execute(sql: "DELETE FROM feed WHERE id = ?", arguments: [id])
     case .polled(let poll):
-      guard let known = try keptByPoll(poll.unchanged.id, database) else { break }
+      guard var known = try keptByPoll(poll.unchanged.id, database) else { break }
+      if poll.isOfEarlierSubscription(than: known) {
+        known = try subscription(known.id, database) ?? known
+      }
       var effect = FeedEffect()
       // The publisher's first entry is the newest: it gets the greatest number.
       for entry in poll.entries.reversed() {
@@ -126,7 +129,8 @@ public struct SQLiteFeedStore: FeedStore {
       database.cachedStatement(
         sql: """
           SELECT json_extract(body, '$.title') AS title, json_extract(body, '$.folders') AS folders,
-            json_extract(body, '$.push') AS push, json_extract(body, '$.health.entries') AS entries
+            json_extract(body, '$.push') AS push, json_extract(body, '$.health.entries') AS entries,
+            json_extract(body, '$.health.polls') AS polls
           FROM feed WHERE id = ?
           """), arguments: [id])
     guard let row else { return nil }
@@ -136,6 +140,7 @@ public struct SQLiteFeedStore: FeedStore {
     }
     known.push = try (row["push"] as String?).map { try FeedRecord.value(of: FeedPush.self, $0) }
     known.health.entries = row["entries"] ?? 0
+    known.health.polls = row["polls"] ?? 0
     return known
   }
 

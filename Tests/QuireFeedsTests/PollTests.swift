@@ -56,6 +56,19 @@ struct PollTests {
     #expect(schedule.nextPoll == hour)
   }
 
+  @Test("17-Polling: a poll that is late does not fall into skipHours and skipDays")
+  func lateInSkips() {
+    var schedule = PollSchedule(url: "https://a.test/")
+    schedule.polled(
+      PollOutcome(.changed, schedule: FeedSchedule(skipHours: [2, 3])), at: 0, random: 0)
+    #expect(schedule.nextPoll == hour)
+    #expect(schedule.isDue(at: hour) && schedule.isDue(at: 2 * hour - 1))
+    #expect(!schedule.isDue(at: 2 * hour) && !schedule.isDue(at: 4 * hour - 1))
+    #expect(schedule.isDue(at: 4 * hour))
+    schedule.postpone(at: 3 * hour)
+    #expect(schedule.nextPoll == 4 * hour)
+  }
+
   @Test(
     "17-Polling: the feed's hours and days hold after a failure, beside a hub, and for what that tells"
   )

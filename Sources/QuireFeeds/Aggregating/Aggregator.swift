@@ -312,17 +312,28 @@ public actor Aggregator {
     claims.claimed(
       Set(claimed.map(\.host)), working: working, wanted: wanted, got: claimed.count, at: now)
     for subscription in claimed where !queue.contains(subscription.id) {
+      if subscription.schedule.isSkipped(now) {
+        // Stored, because otherwise the next claim would return it again instead of others.
+        let poll = FeedPoll(postponing: subscription, at: now, holder: holder)
+        try await store.apply(.polled(poll))
+        continue
+      }
       known[subscription.id] = subscription
       schedule(subscription)
     }
   }
 
-  /// The subscription to poll now; nil if it was removed, or if its host may belong to another
-  /// aggregator by now.
+  /// The subscription to poll now; nil if it was removed, if it may not be polled at this time, or if
+  /// its host may belong to another aggregator by now.
   private func pollable(_ id: String, at now: Double) -> FeedSubscription? {
     guard let subscription = known[id] else { return nil }
     if shared != nil, !claims.holds(subscription.host, at: now) {
       queue.ended(id, host: subscription.host, next: nil)
+      return nil
+    }
+    if subscription.schedule.isSkipped(now) {
+      let next = shared == nil ? subscription.schedule.due(by: now) : nil
+      queue.ended(id, host: subscription.host, next: next)
       return nil
     }
     return subscription
@@ -358,8 +369,9 @@ public actor Aggregator {
     } catch {
       // A cancelled poll is not stored.
       if !Task.isCancelled { failure = failure ?? error }
-      let next = shared == nil ? subscription.schedule.nextPoll : nil
-      queue.ended(subscription.id, host: subscription.host, next: next)
+      let latest = shared == nil ? known[subscription.id] : nil
+      queue.ended(
+        subscription.id, host: latest?.host ?? subscription.host, next: latest?.schedule.nextPoll)
     }
     wake()
   }
@@ -375,10 +387,10 @@ public actor Aggregator {
       known[subscription.id] = nil
     }
     guard let latest = known[subscription.id] else {
-      queue.remove(subscription.id)
+      queue.ended(subscription.id, host: subscription.host, next: nil)
       return nil
     }
-    let new = answer.poll.subscription(after: effect, known: latest)
+    let new = settled(latest, by: answer.poll, effect)
     // In a shared store, the next claim decides who polls it next.
     known[new.id] = shared == nil ? new : nil
     let isOver = shared != nil || new.schedule.state == .ended
@@ -390,6 +402,18 @@ public actor Aggregator {
           subscription: new, effect: effect, traffic: answer.traffic,
           isUnchanged: answer.isUnchanged, duration: duration, error: answer.error)))
     return new
+  }
+
+  /// A subscription after a poll. One that was removed and added again meanwhile is still due.
+  private func settled(
+    _ latest: FeedSubscription, by poll: FeedPoll, _ effect: FeedEffect
+  ) -> FeedSubscription {
+    guard queue.hasReturned(latest.id) else {
+      return poll.subscription(after: effect, known: latest)
+    }
+    var latest = latest
+    latest.health.entries += effect.added
+    return latest
   }
 
   // MARK: Hubs

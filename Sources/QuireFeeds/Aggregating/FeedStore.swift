@@ -56,6 +56,8 @@ public struct FeedPoll: Sendable {
   /// The holder of the lease, on a `SharedFeedStore`: the poll is stored only while the host
   /// belongs to that holder. Default nil: it is always stored.
   public var holder: String?
+  /// Whether nothing was polled, because the feed asks not to be polled at this time.
+  private(set) var isPostponement = false
 
   /// Creates the results of a poll.
   public init(
@@ -69,11 +71,26 @@ public struct FeedPoll: Sendable {
     self.holder = holder
   }
 
+  /// The postponement of a poll to the end of the time that the feed asks to skip.
+  init(postponing subscription: FeedSubscription, at now: Double, holder: String) {
+    var subscription = subscription
+    subscription.schedule.postpone(at: now)
+    self.init(
+      unchanged: subscription, changed: subscription, entries: [], time: now, holder: holder)
+    isPostponement = true
+  }
+
   /// Whether a subscription includes this poll already: if the outcome of a first attempt to store
   /// it is unknown, it need not be repeated.
   package func isKept(in known: FeedSubscription) -> Bool {
-    known.health.lastPoll != nil && known.health.lastPoll == unchanged.health.lastPoll
+    !isPostponement && known.health.lastPoll != nil
+      && known.health.lastPoll == unchanged.health.lastPoll
       && known.health.polls >= unchanged.health.polls
+  }
+
+  /// Whether a subscription was added while the poll of an earlier one to the same address ran.
+  package func isOfEarlierSubscription(than known: FeedSubscription) -> Bool {
+    known.health.polls < unchanged.health.polls - 1
   }
 
   /// The effect of that first attempt, as far as the subscription shows it.
@@ -84,7 +101,15 @@ public struct FeedPoll: Sendable {
   /// The subscription to store after a poll with this effect. Title, folders and the subscription
   /// at a hub are taken from `known`, because they may have changed during the poll. A notification
   /// during the poll makes the feed due again, because the poll may not include it.
+  ///
+  /// A subscription that was removed during the poll and added again stays as it is, because the
+  /// validators of the poll stand for entries that were removed, too.
   public func subscription(after effect: FeedEffect, known: FeedSubscription) -> FeedSubscription {
+    guard !isOfEarlierSubscription(than: known) else {
+      var subscription = known
+      subscription.health.entries += effect.added
+      return subscription
+    }
     var subscription = known.kept(over: effect.added > 0 ? changed : unchanged)
     if let told = known.push?.lastPush, told != subscription.push?.lastPush {
       subscription.schedule.pushed(at: max(told, time), lastPoll: time)

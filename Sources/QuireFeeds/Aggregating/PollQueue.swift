@@ -35,8 +35,12 @@ struct PollQueue: Sendable {
     case scheduled(at: Double)
     /// Due, and waiting for its host or the limits. → `polling`
     case ready
-    /// → `scheduled`
+    /// → `scheduled`, `removed`
     case polling
+    /// Removed while it is polled; its host stays occupied until that poll ends. → `returned`
+    case removed
+    /// Added again while the poll of the removed one runs. → `scheduled`, `removed`
+    case returned
   }
 
   private struct Host {
@@ -69,20 +73,34 @@ struct PollQueue: Sendable {
   var hostNames: Set<String> { Set(feeds.values.map(\.host)) }
 
   /// Whether a feed is known.
-  func contains(_ feed: String) -> Bool { feeds[feed] != nil }
+  func contains(_ feed: String) -> Bool {
+    if case .removed? = feeds[feed]?.phase { false } else { feeds[feed] != nil }
+  }
 
   /// Whether feeds wait for a host.
   func hasLine(at host: String) -> Bool { hosts[host]?.line.isEmpty == false }
 
   /// Whether a feed is being polled.
   func isPolling(_ feed: String) -> Bool {
-    if case .polling? = feeds[feed]?.phase { true } else { false }
+    switch feeds[feed]?.phase {
+    case .polling?, .removed?, .returned?: true
+    case .scheduled?, .ready?, nil: false
+    }
   }
 
-  /// Schedules a poll. A known feed is rescheduled, unless it is being polled.
+  /// Whether a feed was removed and added again since its running poll began.
+  func hasReturned(_ feed: String) -> Bool {
+    if case .returned? = feeds[feed]?.phase { true } else { false }
+  }
+
+  /// Schedules a poll. A known feed is rescheduled, unless it is being polled: then the end of that
+  /// poll gives the time.
   mutating func schedule(_ feed: String, host: String, at time: Double) {
     switch feeds[feed]?.phase {
-    case .polling?: return
+    case .polling?, .returned?: return
+    case .removed?:
+      feeds[feed]?.phase = .returned
+      return
     case .ready?: leaveLine(feed)
     case .scheduled?, nil: break
     }
@@ -90,11 +108,13 @@ struct PollQueue: Sendable {
     scheduled.insert(feed, at: time)
   }
 
-  /// Removes a feed. A running poll is not stopped.
+  /// Removes a feed. A running poll is not stopped, and occupies its host until it has `ended`.
   mutating func remove(_ feed: String) {
     switch feeds[feed]?.phase {
     case .ready?: leaveLine(feed)
-    case .polling?: release(feed)
+    case .polling?, .returned?, .removed?:
+      feeds[feed]?.phase = .removed
+      return
     case .scheduled?, nil: break
     }
     feeds[feed] = nil

@@ -82,7 +82,17 @@ public struct PollSchedule: Hashable, Sendable, Codable {
   public func isDue(at now: Double) -> Bool { state != .ended && now >= due(by: now) }
 
   /// The due time by a clock that says `now`: at once if the clock of the last poll was far ahead.
-  func due(by now: Double) -> Double { isFar(nextPoll, from: now) ? -.infinity : nextPoll }
+  /// A poll that is late, because nothing ran when it was due, may not fall into a time to skip.
+  func due(by now: Double) -> Double {
+    let time = isFar(nextPoll, from: now) ? -.infinity : nextPoll
+    return time <= now && isSkipped(now) ? allowed(from: now) : time
+  }
+
+  /// Whether the feed asks not to be polled at this time.
+  func isSkipped(_ time: Double) -> Bool { allowed(from: time) > time }
+
+  /// Postpones a poll that is late to the end of the time to skip.
+  mutating func postpone(at now: Double) { nextPoll = max(nextPoll, due(by: now)) }
 
   /// Moves a next poll that a wrong clock set too far ahead to the longest interval from `now`.
   package mutating func bring(backTo now: Double) {

@@ -34,6 +34,7 @@ public struct FeedStoreConformance: Sendable {
     try await checkPages(store)
     try await checkSelections(store)
     try await checkHub(store)
+    try await checkReturn(store)
     try await checkNulls(store)
     try await checkRemoval(store)
     if let shared = store as? any SharedFeedStore {
@@ -118,6 +119,22 @@ public struct FeedStoreConformance: Sendable {
     try expect(
       found?.id == "https://w.test/" && found?.push == push && none == nil,
       "A subscription is found by the token of its hub's callback.")
+  }
+
+  /// A subscription that is removed, and added again, while a poll of the first one runs.
+  private func checkReturn(_ store: any FeedStore) async throws {
+    let id = "https://r.test/feed"
+    let added = FeedSubscription(url: id, title: "Again", at: 3)
+    try await store.apply(.subscribe(added))
+    var earlier = FeedSubscription(url: id)
+    earlier.schedule = PollSchedule(url: id, at: 9_000)
+    earlier.health.polls = 2
+    try await store.apply(
+      .polled(FeedPoll(unchanged: earlier, changed: earlier, entries: [], time: 40)))
+    let kept = try await store.subscriptions().first { $0.id == id }
+    try expect(
+      kept == added, "A poll of a subscription that was removed does not change its successor.")
+    try await store.apply(.unsubscribe(id: id))
   }
 
   private func checkHub(_ store: any FeedStore) async throws {

@@ -332,6 +332,80 @@ import Testing
     }
   }
 
+  @Test(
+    "17-Aggregator: a feed that is removed and added again while it is polled has its entries, and is polled when it is due"
+  )
+  func returning() async throws {
+    let (clock, store) = (Clock(), MemoryFeedStore())
+    let web = FeedWeb { _, fields in
+      fields[.ifNoneMatch] == nil
+        ? .init(body: rssPage([1, 2]), fields: [.eTag: "\"1\""]) : .init(status: 304)
+    }
+    let aggregator = Mutex<Aggregator?>(nil)
+    let taking = TakingTransport(base: web) {
+      guard web.urls.count == 1, let aggregator = aggregator.withLock({ $0 }) else { return }
+      try? await aggregator.unsubscribe(id: "https://a.test/f")
+      _ = try? await aggregator.subscribe(to: "https://a.test/f", title: "Again")
+    }
+    var environment = Aggregator.Environment()
+    environment.now = { clock.now }
+    let polling = Aggregator(
+      store: store, client: PageClient(transport: taking, configuration: .feed),
+      settings: AggregatorSettings(limits: PollingLimits(hostGap: .zero)),
+      environment: environment)
+    aggregator.withLock { $0 = polling }
+    try await polling.subscribe(to: "https://a.test/f")
+    try await polling.pollDue()
+    clock.advance(100_000)
+    // The poll during which it returns, and its own first one.
+    try await polling.pollDue()
+    #expect(web.fields.map { $0[.ifNoneMatch] } == [nil, "\"1\"", nil])
+    #expect(try await ids(store).count == 2)
+    let subscription = try #require(await polling.subscriptions().first)
+    #expect(subscription.title == "Again" && subscription.health.entries == 2)
+    #expect(!subscription.schedule.isDue(at: clock.now))
+    #expect(await store.subscriptions() == [subscription])
+  }
+
+  /// A shared store that goes by the due times alone, as a database does.
+  private struct DueTimes: SharedFeedStore {
+    let base = SharedMemoryFeedStore()
+
+    func subscriptions() async throws -> [FeedSubscription] { await base.subscriptions() }
+    func apply(_ change: FeedChange) async throws -> FeedEffect { await base.apply(change) }
+    func entries(
+      _ selection: EntrySelection, at position: Position?, limit: Int
+    ) async throws -> Page<StoredEntry> {
+      try await base.entries(selection, at: position, limit: limit)
+    }
+    func subscription(pushToken: String) async throws -> FeedSubscription? { nil }
+    func claim(_ claim: FeedClaim) async throws -> [FeedSubscription] {
+      var wide = claim
+      // Gets the leases.
+      wide.dueBy = 1e12
+      return await base.claim(wide).filter { $0.schedule.nextPoll <= claim.dueBy }
+    }
+  }
+
+  @Test(
+    "17-Polling, 17-Shared: a feed that is late is not polled in the hours that it asks to skip",
+    arguments: [false, true])
+  func lateInSkips(isShared: Bool) async throws {
+    let (clock, store) = (Clock(), DueTimes())
+    // From 08:00, when the next poll is at nine.
+    let web = FeedWeb { _, _ in
+      .init(body: rssPage([1], "<skipHours><hour>10</hour><hour>11</hour></skipHours>"))
+    }
+    let aggregator = aggregator(
+      isShared ? store : MemoryFeedStore() as any FeedStore, web, clock)
+    try await aggregator.subscribe(to: "https://a.test/f")
+    for (hours, count) in [(0.0, 1), (2.5, 1), (1, 1), (0.5, 2)] {
+      clock.advance(hours * 3_600)
+      try await aggregator.pollDue()
+      #expect(web.urls.count == count)
+    }
+  }
+
   /// A store that fails at random, before or after it has made the change.
   private struct FlakyStore: FeedStore {
     struct Crash: Error {}

@@ -62,8 +62,27 @@ import Testing
     queue.schedule("a3", host: "a", at: 500)
     queue.remove("a1")
     #expect(queue.begin(at: 400, dueBy: 400) == [])
+    queue.ended("a1", host: "a", next: nil)
     #expect(queue.running == 0)
     #expect(queue.begin(at: 500, dueBy: 500) == ["a3"])
+  }
+
+  @Test(
+    "17-Polite, 17-Aggregator: a feed that is removed while it is polled occupies its host until then, added again or not"
+  )
+  func removalDuringPoll() {
+    var queue = PollQueue(limits: PollingLimits(hostGap: .zero))
+    for feed in ["a1", "a2"] { queue.schedule(feed, host: "a", at: 0) }
+    #expect(queue.begin(at: 0, dueBy: 0) == ["a1"])
+    queue.remove("a1")
+    #expect(!queue.contains("a1") && queue.begin(at: 1, dueBy: 1) == [])
+    queue.schedule("a1", host: "a", at: 1)
+    #expect(queue.contains("a1") && queue.hasReturned("a1"))
+    #expect(queue.begin(at: 1, dueBy: 1) == [] && queue.running == 1)
+    queue.ended("a1", host: "a", next: 3)
+    #expect(queue.begin(at: 2, dueBy: 2) == ["a2"])
+    queue.ended("a2", host: "a", next: nil)
+    #expect(queue.begin(at: 3, dueBy: 3) == ["a1"] && !queue.hasReturned("a1"))
   }
 
   @Test(
