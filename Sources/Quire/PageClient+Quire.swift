@@ -151,7 +151,7 @@ extension PageClient {
   /// Otherwise the same as `detect(at:request:links:checks:decoder:)`.
   public func detect(
     at url: String, request: RequestOptions = RequestOptions(), links: LinkPolicy? = nil,
-    checks: Int = 3
+    checks: Int = 6
   ) async throws -> Detection {
     try await detect(
       at: url, request: request, links: links, checks: checks,
@@ -197,7 +197,7 @@ extension PageClient {
   /// Detects how the listing at `url` is paged; see `detect(at:request:links:checks:)`.
   public func detect(
     at url: URL, request: RequestOptions = RequestOptions(), links: LinkPolicy? = nil,
-    checks: Int = 3
+    checks: Int = 6
   ) async throws -> Detection {
     try await detect(at: url.absoluteString, request: request, links: links, checks: checks)
   }

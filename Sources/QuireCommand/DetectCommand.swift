@@ -24,7 +24,7 @@ struct DetectCommand: AsyncParsableCommand {
   @Option(
     parsing: .unconditional,
     help: ArgumentHelp("Descriptions to check at most; 0 to look only.", valueName: "n"))
-  var checks = 3
+  var checks = 6
 
   @Option(help: ArgumentHelp("Write the description, for --pagination.", valueName: "file.json"))
   var save: String?

@@ -41,9 +41,23 @@ struct DetectionVerifier<Item: Sendable> {
         if candidate.confidence == .likely { break }
         continue
       }
-      guard var check = try await check(candidate.pagination, &pages) else { continue }
+      guard var check = try await check(candidate.pagination, &pages) else {
+        // Where one way to count was refuted, another one is a guess until it is asked for.
+        if candidate.pagination.next.isCounter,
+          detection.candidates[..<index].contains(where: { other in
+            other.pagination.next.isCounter && other.check?.result == .refuted
+          })
+        {
+          detection.candidates[index].confidence = .guess
+        }
+        continue
+      }
       var checked = candidate
-      if let other = check.instead, let again = try await self.check(other, &pages) {
+      // A listing may count in another way, and end in another way as well.
+      for _ in 0..<2 {
+        guard let other = check.instead, let again = try await self.check(other, &pages) else {
+          break
+        }
         (checked, check) = (candidate.composed(other), again)
       }
       checked.check = check.result
@@ -120,9 +134,9 @@ struct DetectionVerifier<Item: Sendable> {
       }
       var check = try await otherCount(than: followed, pagination, &pages)
       if check == nil {
-        let result = try await follow(
+        check = try await follow(
           from: position, closing: next.closing, &followed, pagination, &pages)
-        check = Check(result: result, fallsShort: followed.fallsShort)
+        check?.fallsShort = followed.fallsShort
       }
       check?.result.request = request
       return check
@@ -140,11 +154,24 @@ struct DetectionVerifier<Item: Sendable> {
   private func follow(
     from start: Position, closing: Position?, _ followed: inout FollowedPages,
     _ pagination: Pagination, _ pages: inout FetchedPages
-  ) async throws -> SecondPageCheck {
+  ) async throws -> Check {
     var (position, closing) = (start, closing)
     while true {
       let asked = try followed.engine.request(at: position)
-      let answer = try await answer(to: asked, at: position, pagination, &pages)
+      let answer: PageAnswer
+      do {
+        answer = try await self.answer(to: asked, at: position, pagination, &pages)
+      } catch let error as PageError where followed.counts.count > 1 && error.refutesDescription {
+        // The page before was right, so it is not the description that is refused.
+        if pagination.ends(by: error), case .last = followed.over(error.message) {
+          return Check(
+            result: SecondPageCheck(
+              .confirmed, followed.words + " behind it is none, as the server says."))
+        }
+        return Check(
+          result: SecondPageCheck(.undecided, "A further page is refused. \(error.message)"),
+          instead: error.endsPages(of: pagination))
+      }
       closing = followed.engine.continuation(after: answer, itemCount: 0).closing ?? closing
       let step = followed.judge(answer)
       if case .leads(let further) = step, followed.counts.count < 3 {
@@ -153,10 +180,14 @@ struct DetectionVerifier<Item: Sendable> {
       }
       try await loader(of: pagination).close(at: closing)
       return switch step {
-      case .refuted(let words): SecondPageCheck(.refuted, words)
-      case .undecided(let words): SecondPageCheck(.undecided, words)
-      case .leads: SecondPageCheck(.confirmed, followed.words + " another page follows.")
-      case .last: SecondPageCheck(.confirmed, followed.words + " it is the last.")
+      case .refuted(let words):
+        Check(
+          result: SecondPageCheck(.refuted, words),
+          instead: followed.beginsWithTheLast ? pagination.countedFromOne : nil)
+      case .undecided(let words): Check(result: SecondPageCheck(.undecided, words))
+      case .leads:
+        Check(result: SecondPageCheck(.confirmed, followed.words + " another page follows."))
+      case .last: Check(result: SecondPageCheck(.confirmed, followed.words + " it is the last."))
       }
     }
   }
@@ -241,7 +272,37 @@ extension FollowedPages {
   }
 }
 
+extension Pagination {
+  /// Whether the description takes a refusal for the end.
+  fileprivate func ends(by error: PageError) -> Bool {
+    guard let status = error.response?.status.code else { return false }
+    return end.contains { rule in
+      if case .status(let codes, nil) = rule { codes.contains(status) } else { false }
+    }
+  }
+
+  /// The description with its items counted from 1, if it counts them from 0.
+  fileprivate var countedFromOne: Pagination? {
+    guard case .offset(0, .itemsReturned) = next else { return nil }
+    var other = self
+    other.next = .offset(first: 1)
+    return other
+  }
+}
+
 extension PageError {
+  /// The description that takes this refusal for the end, where a page that does not exist is all that
+  /// can end it; see `Pagination.ends(by:)`.
+  fileprivate func endsPages(of pagination: Pagination) -> Pagination? {
+    guard let status = response?.status.code, [404, 416].contains(status),
+      pagination.routes.allSatisfy(\.next.isCounter),
+      pagination.end.allSatisfy({ $0 == .emptyPage || $0 == .shortPage })
+    else { return nil }
+    var other = pagination
+    other.end.append(.status([status]))
+    return other
+  }
+
   /// Whether the server refused the request itself, instead of being unavailable for a time.
   fileprivate var refutesDescription: Bool {
     // Rate limits have many statuses, 403 among them.
@@ -286,6 +347,9 @@ struct FollowedPages {
   private var announced: Int?
   /// Whether the listing ended before it had as many items as it declares.
   private(set) var fallsShort = false
+  /// Whether the second page repeats one item of the first and no more: its last one, if the server
+  /// counts from 1.
+  private(set) var beginsWithTheLast = false
 
   init(_ first: PageAnswer, by engine: PaginationEngine, declared: Int?) throws {
     self.engine = engine
@@ -335,6 +399,7 @@ struct FollowedPages {
     if items.isEmpty { return over("The \(ordinal) page is empty: there is nothing to compare.") }
     let verdict = identity.verdict(on: items)
     let count = items.count.counted("item")
+    beginsWithTheLast = counts.count == 1 && counts[0] > 1 && verdict.repeated == 1
     if verdict.repeated == items.count {
       if counts == [1], items.count > 1 || items == [.null] {
         return .undecided("All items of both pages look alike.")
@@ -370,7 +435,7 @@ struct FollowedPages {
 
   /// Judges an answer without items. After a page of a counted listing it is the end; after a token
   /// it may mean that the token was sent to the wrong place.
-  private mutating func over(_ words: String) -> Step {
+  fileprivate mutating func over(_ words: String) -> Step {
     let counts = engine.routes.contains { $0.next.isCounter || $0.next.isOfItem }
     guard counts, self.counts.count > 1 else { return .undecided(words) }
     return end()

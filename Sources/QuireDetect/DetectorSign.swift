@@ -65,12 +65,21 @@ struct DetectorSign: Hashable {
           kind: .field, name: name, place: field.name.rawName, value: .string(field.value)))
     }
     let alone = answer.document.isXML ? outline.loneElements(named: vocabulary.lists) : []
+    let hasItems = outline.likelyList(vocabulary) != nil
     for node in outline.nodes where !node.isInList {
       if alone.contains(where: { node.path.hasPrefix($0 + "/") }) { continue }
+      // A page of items leads to the listing's first and last page for jumps; a collection without
+      // items may begin there.
+      if hasItems, ends.contains(PaginationVocabulary.normal(node.name)) { continue }
       signs += Self.signs(of: node, vocabulary)
     }
     return signs
   }
+
+  /// Names of links that no listing goes on by.
+  private static let ends: Set<String> = [
+    "first", "last", "prev", "previous", "prevcursor", "previouscursor", "prevpage", "previouspage",
+  ]
 
   private static func signs(
     of node: PageOutline.Node, _ vocabulary: PaginationVocabulary
@@ -103,7 +112,11 @@ struct DetectorSign: Hashable {
       "batch", "bookmark", "cursor", "href", "id", "key", "link", "marker", "offset", "start",
       "token", "uri", "url",
     ]
-    let wholes = ["continuation", "nextcursor", "nextmarker", "nexttoken", "resumptiontoken"]
+    let wholes = [
+      "aftercursor", "continuation", "continuationtoken", "endcursor", "nextcursor", "nextmarker",
+      "nexttoken",
+      "pagekey", "resumptiontoken",
+    ]
     return name == "lastkey" || name == "lastevaluatedkey"
       || starts.contains(where: name.hasPrefix) || wholes.contains(where: name.hasSuffix)
       || name.hasPrefix("next") && ends.contains(where: name.hasSuffix)

@@ -15,11 +15,11 @@ extension PageClient {
   ///   - url: The listing's first page, absolute.
   ///   - request: Method, fields and body of the first request.
   ///   - links: The link policy for all descriptions. Default nil: their own.
-  ///   - checks: The most descriptions to check. Default 3; 0 makes one request only.
+  ///   - checks: The most descriptions to check. Default 6; 0 makes one request only.
   ///   - decoder: Decodes pages; its items are not used.
   public func detect<Item: Sendable>(
     at url: String, request: RequestOptions = RequestOptions(), links: LinkPolicy? = nil,
-    checks: Int = 3, decoder: any PageDecoder<Item>
+    checks: Int = 6, decoder: any PageDecoder<Item>
   ) async throws -> Detection {
     var client = self
     let longest = Self.longestDetectedPage

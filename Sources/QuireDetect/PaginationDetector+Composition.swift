@@ -36,8 +36,8 @@ extension PaginationDetector {
       }
     }
     let flags = flags()
-    return routes.prefix(8).map { route in
-      let total = totals().first { $0.kind != .pages }
+    return routes.prefix(12).map { route in
+      let total = itemTotal
       return Pagination(
         next: route.next, send: route.send, request: Pagination.RequestRule(isQuery: isPost),
         end: flags + sentinels(of: route.next),
@@ -58,7 +58,7 @@ extension PaginationDetector {
     if let link = sign.value?.link, sign.isLink {
       return [Pagination.Route(.body(path), send: link.hasPrefix("?") ? .queryMerge : .url)]
     }
-    return placements(for: sign).prefix(3).map { Pagination.Route(.body(path), send: $0) }
+    return placements(for: sign).prefix(5).map { Pagination.Route(.body(path), send: $0) }
   }
 
   var isPost: Bool { answer.request.method == .post }
@@ -87,7 +87,8 @@ extension PaginationDetector {
         if case .jsonBody(let path) = $0 { body.value(at: path) != nil } else { false }
       }
       placements =
-        filled + (isKnown ? own + guessed + alike : own + alike + guessed)
+        filled + inBody(of: sign, plain, body)
+        + (isKnown ? own + guessed + alike : own + alike + guessed)
         + [Self.jsonBody(last)].compactMap(\.self) + [.jsonBody("/cursor")]
     case .form:
       let guessed = known.compactMap(\.parameter).map { Pagination.Placement.form($0) }
@@ -95,11 +96,15 @@ extension PaginationDetector {
         (isKnown ? guessed + [.form(plain)] : [.form(plain)] + guessed) + [.form("cursor")]
     case .none, .xml, .bytes:
       placements =
-        counters(at: sign.value) + inFamily(plain) + (isKnown ? [] : [.query(plain)])
-        + queryPlacements(known, spelled: spelled) + inWriting(of: spelled)
-        + [.query(plain), .query(last), .query(spelled)]
+        counters(at: sign.value) + inFamily(plain) + inContainer(of: sign, plain)
+        + (isKnown ? [] : [.query(plain)])
+        + queryPlacements(known, spelled: spelled).prefix(2) + inWriting(of: spelled)
+        + [.query(plain), .query(last)]
         // A "next page" that is no number and no link is mostly taken as a cursor.
-        + (name.hasSuffix("page") && sign.value?.integer == nil ? [.query("cursor")] : [])
+        + (name.hasSuffix("page") && sign.value?.integer == nil
+          ? [.query("cursor"), .query("page_cursor")] : [])
+        + (name.hasPrefix("next") ? [.query("next")] : []) + [.query(spelled)]
+        + queryPlacements(known, spelled: spelled)
     }
     return Self.unique(there + placements)
   }
@@ -111,6 +116,33 @@ extension PaginationDetector {
       return []
     }
     return Self.unique(["page[\(plain)]", "page[cursor]", "page[after]"].map { .query($0) })
+  }
+
+  /// The name of a token behind that of its container, where that says that it is about pages:
+  /// `pagination.key` for `{"pagination": {"next_key": …}}`.
+  private func inContainer(of sign: DetectorSign, _ plain: String) -> [Pagination.Placement] {
+    guard let around = sign.place.split(separator: "/").dropLast().last,
+      PaginationVocabulary.normal(String(around)) == "pagination"
+    else { return [] }
+    let name = plain == "next" ? "cursor" : plain
+    return parameters.contains { $0.spelled.hasPrefix("\(around).") }
+      || vocabulary.next[sign.name] == nil
+      ? [.query("\(around).\(name)")] : []
+  }
+
+  /// The member of the request's JSON that stands where the page has its token: `/page/after` for
+  /// `{"page": {"endCursor": …}}`.
+  private func inBody(of sign: DetectorSign, _ plain: String, _ body: JSONValue)
+    -> [Pagination.Placement]
+  {
+    let steps = sign.place.split(separator: "/").dropLast()
+    guard !steps.isEmpty, let path = try? PagePath("/" + steps.joined(separator: "/")),
+      case .object? = body.value(at: path)
+    else { return [] }
+    let names = sign.name == "endcursor" ? ["after", plain] : [plain]
+    return names.compactMap { try? PagePath(path.text + PagePath.pointer(to: $0)) }.map {
+      .jsonBody($0)
+    }
   }
 
   /// The name of a token in the writing of the request's own parameters: `group_next_token` for
@@ -209,7 +241,8 @@ extension PaginationDetector {
   }
 
   private func total(_ sign: DetectorSign) -> Pagination.TotalSource? {
-    (try? PagePath(sign.place)).map { .init(.body($0), vocabulary.totals[sign.name] ?? .items) }
+    let kind = countsPages(sign) ? .pages : vocabulary.totals[sign.name] ?? .items
+    return (try? PagePath(sign.place)).map { .init(.body($0), kind) }
   }
 
   // MARK: Counters
@@ -223,9 +256,40 @@ extension PaginationDetector {
       + beside.filter(numbersPages)
     let offsets =
       [offsetParameter] + repeatedParameters(of: .offset) + beside.filter { !numbersPages($0) }
-    let numbered = Self.unique(pages).map { self.numbered(items, first: firstPage, $0) }
-    let counted = Self.unique(offsets).map { self.counted(items, first: firstOffset, $0) }
-    return [numbered[0], counted[0]] + numbered.dropFirst() + counted.dropFirst()
+    let further = furtherParameters
+    let numbered = Self.unique(pages + further.pages).map {
+      self.numbered(items, first: firstPage, $0)
+    }
+    let counted = Self.unique(offsets + further.offsets).map {
+      self.counted(items, first: firstOffset, $0)
+    }
+    let few = numbered.count - further.pages.count
+    return [numbered[0], counted[0]] + numbered[1..<max(few, 1)] + counted.dropFirst()
+      + numbered[max(few, 1)...]
+  }
+
+  /// Parameters that many servers count by, to be tried last, where the page says that more follows and
+  /// the request does not say how: a name of the answer's in another writing, and usual ones.
+  private var furtherParameters: (pages: [Pagination.Placement], offsets: [Pagination.Placement]) {
+    let isCounted = parameters.contains { parameter in
+      vocabulary.pageNames.contains(parameter.name) || vocabulary.isOffset(parameter.name)
+    }
+    guard answer.request.body == .none, !isCounted,
+      declaredItems != nil || signs.contains(where: { $0.saysMore(vocabulary) })
+    else { return ([], []) }
+    let written = echoes(of: .page).prefix(1).flatMap { echo -> [String] in
+      let words = echo.name.words
+      return words.count > 1 ? [words.joined(separator: "-"), "page[number]"] : []
+    }
+    let names = outline.nodes.filter { $0.depth == 1 && !$0.name.hasPrefix("@") }.map(\.name)
+    let writesCapitals =
+      !names.isEmpty
+      && names.allSatisfy { $0.first?.isUppercase == true && $0.contains(where: \.isLowercase) }
+    let pages =
+      (writesCapitals ? ["Page"] : []) + written + (echoes(of: .offset).isEmpty ? ["p"] : [])
+    let offsets =
+      repeatsItsStart ? [] : isJSONAPI ? ["page[offset]"] : ["start", "skip", "startIndex"]
+    return (pages.map { .query($0) }, offsets.map { .query($0) })
   }
 
   /// `pageNumber` for a page that repeats its number by another name, and its size as `pageSize`.
@@ -292,13 +356,15 @@ extension PaginationDetector {
   /// count items that a filter excludes. A number that equals the page's length counts the page.
   private var itemTotal: Pagination.TotalSource? {
     let count = outline.countedList(vocabulary)?.count ?? 0
-    let found = signs.filter { $0.kind == .total && vocabulary.totals[$0.name] != .lowerBound }
-    let exact = found.filter { vocabulary.totals[$0.name] == .items }.compactMap { sign in
-      sign.value?.count.map { (sign, count: $0) }
+    let exact = exactTotals
+    let found = signs.filter { sign in
+      sign.kind == .total && !countsPages(sign)
+        && (vocabulary.totals[sign.name] == .items
+          ? exact.contains { $0.sign == sign } : vocabulary.totals[sign.name] != .lowerBound)
     }
-    let greater = exact.filter { $0.count > count }.min { $0.count < $1.count }?.0
-    let own = Set(exact.filter { $0.count == count }.map(\.0)).filter {
-      ["count", "size", "length", "returned", "numberofelements"].contains($0.name)
+    let greater = exact.filter { $0.count > count }.min { $0.count < $1.count }?.sign
+    let own = Set(exact.filter { $0.count == count }.map(\.sign)).filter { sign in
+      !["total", "found"].contains { sign.name.contains($0) }
     }
     return (greater ?? found.first { !own.contains($0) }).flatMap(total)
   }

@@ -74,7 +74,7 @@ extension PaginationDetector {
       if let number, number >= 0 {
         if vocabulary.pageNames.contains(parameter.name) {
           found.append(numbered(items, first: number == 0 ? 0 : 1, parameter.placement))
-        } else if vocabulary.offsetNames.contains(parameter.name),
+        } else if vocabulary.isOffset(parameter.name),
           !Self.isSize(number, named: parameter.name)
         {
           found.append(counted(items, first: number == 1 ? 1 : 0, parameter.placement))

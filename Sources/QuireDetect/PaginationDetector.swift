@@ -138,7 +138,7 @@ extension PaginationDetector {
       of: fits().filter {
         $0.itemCount > 0 || $0.isFounded || $0.isDistinct || $0.score >= Weights.withoutItems
       })
-    detection.candidates = groups.prefix(5).enumerated().map { index, group in
+    detection.candidates = groups.prefix(8).enumerated().map { index, group in
       let rivals = groups.dropFirst().compactMap(\.first).map { rival in
         // A preset that sends the same token elsewhere may be right with fewer signs, and so may a
         // description that continues where this one's link is refused.
@@ -225,8 +225,30 @@ extension PaginationDetector {
   /// The declared number of items, if it exceeds the length of the list; nil otherwise.
   var declaredItems: Int? {
     guard let list = outline.countedList(vocabulary) else { return nil }
-    return signs.filter { $0.kind == .total && vocabulary.totals[$0.name] == .items }
-      .compactMap { $0.value?.count }.filter { $0 > list.count }.min()
+    return exactTotals.map(\.count).filter { $0 > list.count }.min()
+  }
+
+  /// The numbers that may be the listing's items. A bare size is the page's where another number has the
+  /// name of a total.
+  var exactTotals: [(sign: DetectorSign, count: Int)] {
+    let totals = signs.compactMap { sign -> (sign: DetectorSign, count: Int)? in
+      guard sign.kind == .total, vocabulary.totals[sign.name] == .items, !countsPages(sign) else {
+        return nil
+      }
+      return sign.value?.count.map { (sign, $0) }
+    }
+    let named = totals.filter { $0.sign.name.contains("total") }
+    return named.isEmpty ? totals : totals.filter { $0.sign.name != "size" }
+  }
+
+  /// Whether a total is fewer than the items of the page, beside the number of the page: then it is the
+  /// number of pages, as in `"paging": {"current": 1, "total": 4}`.
+  func countsPages(_ sign: DetectorSign) -> Bool {
+    guard sign.kind == .total, let total = sign.value?.count,
+      let count = outline.countedList(vocabulary)?.count, total < count
+    else { return false }
+    let container = sign.place.dropLast(sign.place.split(separator: "/").last?.count ?? 0)
+    return echoes(of: .page).contains { $0.path.dropLast($0.name.count) == container }
   }
 
   // MARK: Observations
@@ -441,6 +463,7 @@ extension PageOutline {
   /// The lists that may be the items, the likeliest first.
   func lists(_ vocabulary: PaginationVocabulary, isXML: Bool) -> [PagePath] {
     let ranked = nodes.filter { $0.kind == .list && !$0.isInList }
+      .map { wrapped(in: $0, vocabulary) ?? $0 }
       .map { (node: $0, worth: Self.worth(of: $0, vocabulary)) }
       .sorted { ($1.worth, $0.node.depth) < ($0.worth, $1.node.depth) }
     let alone = isXML ? loneElements(named: vocabulary.lists).suffix(1) : []
@@ -460,9 +483,25 @@ extension PageOutline {
   private func likelyList(
     _ vocabulary: PaginationVocabulary, where isMeant: (Node) -> Bool
   ) -> Node? {
-    let best = nodes.filter { $0.kind == .list && !$0.isInList && $0.count > 0 && isMeant($0) }
+    let best = nodes.filter { $0.kind == .list && !$0.isInList }
+      .map { wrapped(in: $0, vocabulary) ?? $0 }.filter { $0.count > 0 && isMeant($0) }
       .max { Self.worth(of: $0, vocabulary) < Self.worth(of: $1, vocabulary) }
     return best.flatMap { Self.worth(of: $0, vocabulary) > 0 ? $0 : nil }
+  }
+
+  /// The list within the only object of a list, where that object is a page: it repeats where the page
+  /// starts, as in `{"results": [{"offset": 0, "members": […]}]}`.
+  private func wrapped(in list: Node, _ vocabulary: PaginationVocabulary) -> Node? {
+    guard list.count == 1 else { return nil }
+    let members = nodes.filter { node in
+      node.isInList && node.depth == list.depth + 2 && node.path.hasPrefix(list.path + "/0/")
+    }
+    let isPage = members.contains { node in
+      node.kind == .scalar && node.value?.integer.map { $0 == 0 || $0 == 1 } == true
+        && vocabulary.isStart(PaginationVocabulary.normal(node.name))
+    }
+    let lists = members.filter { $0.kind == .list && $0.holdsObjects }
+    return isPage && lists.count == 1 ? lists[0] : nil
   }
 
   private static func worth(of list: Node, _ vocabulary: PaginationVocabulary) -> Double {

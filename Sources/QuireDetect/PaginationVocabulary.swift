@@ -67,6 +67,14 @@ struct PaginationVocabulary: Sendable {
   ]
   /// Names of offsets: those of presets, and compositions of common words.
   private(set) var offsetNames = PaginationVocabulary.composedOffsetNames()
+  /// Whether a parameter of that name takes an offset: a known name, or one that ends like it, such as
+  /// `_paginationOffset` and `resultsToSkip`.
+  func isOffset(_ name: String) -> Bool {
+    guard !pageNames.contains(name) else { return false }
+    return offsetNames.contains(name)
+      || ["offset", "skip", "start", "startat", "startindex", "startrow"].contains(
+        where: name.hasSuffix)
+  }
   /// Names of parameters that take tokens.
   private(set) var tokenParameters: Set<String> = ["after", "cursor", "marker", "token"]
   private var frequencies: [DescriptionTrait: Int] = [:]
@@ -83,12 +91,13 @@ struct PaginationVocabulary: Sendable {
 
   /// Whether a preset may know the name. The root of JSON has none.
   static func mayKnow(_ name: String) -> Bool {
-    !name.isEmpty && (possibleNames.contains(name) || usualFlags[name] != nil)
+    !name.isEmpty
+      && (possibleNames.contains(name) || usualFlags[name] != nil || usualTotals[name] != nil)
   }
 
   /// Whether a preset may read a continuation from the header field.
   static func mayKnow(field name: String) -> Bool {
-    possibleFields.contains(name) || name.contains("next")
+    possibleFields.contains(name) || name.contains("next") || name.hasSuffix("cursor")
   }
 
   /// The traits of a description.
@@ -115,7 +124,7 @@ struct PaginationVocabulary: Sendable {
     flags = votes.flags.mapValues { $0 >= 0 }.merging(Self.usualFlags) { known, _ in known }
     totals = votes.totals.compactMapValues { votes in
       votes.max { ($0.value, $1.key.rawValue) < ($1.value, $0.key.rawValue) }?.key
-    }
+    }.merging(Self.usualTotals) { known, _ in known }
     lists.subtract(["0", "1", ""])
     for sends in next.values {
       tokenParameters.formUnion(sends.places.keys.compactMap(\.parameter).map(Self.normal))
@@ -153,9 +162,38 @@ struct PaginationVocabulary: Sendable {
 
   /// Names of flags that no preset has.
   private static let usualFlags = [
-    "finished": false, "isend": false, "isfinished": false, "islastpage": false, "nomore": false,
-    "hasmore": true, "hasnext": true, "hasnextpage": true,
+    "finished": false, "isend": false, "isfinished": false, "islast": false, "islastpage": false,
+    "nomore": false, "hasadditional": true, "hasmore": true, "hasmoreitems": true,
+    "hasmorepages": true, "hasmoreresults": true, "hasnext": true, "hasnextpage": true,
+    "ismore": true, "moreavailable": true, "moredataavailable": true, "moreresults": true,
+    "moreresultsavailable": true,
   ]
+
+  /// Names of totals that no preset has: `total_posts`, `totalResultsCount`, `itemsTotal`.
+  private static let usualTotals = composedTotals()
+
+  private static func composedTotals() -> [String: Total.Kind] {
+    let things = [
+      "count", "doc", "docs", "document", "documents", "element", "elements", "entries", "hit",
+      "hits", "item", "items", "match", "matches", "object", "objects", "post", "posts", "record",
+      "records", "result", "results", "row", "rows", "size",
+    ]
+    var names: [String: Total.Kind] = ["found": .items, "totalfound": .items]
+    for thing in things {
+      for name in [
+        thing + "count", "total" + thing, "totalof" + thing, "totalnumberof" + thing,
+        "total" + thing + "count",
+        thing + "total", thing + "found",
+      ] { names[name] = .items }
+    }
+    // A number of items, where it is not the page's own.
+    for name in ["items", "records"] { names[name] = .items }
+    for name in [
+      "lastpage", "lastvisiblepage", "maxpage", "numberofpages", "numpages", "pagecount", "pages",
+      "pagestotal", "pagetotal", "totalpage", "totalpages",
+    ] { names[name] = .pages }
+    return names
+  }
 
   /// Offsets are named by a few words, alone or combined with a word for what is counted:
   /// `rowStart`, `firstResult`, `start_at`, `pagination[start]`.
@@ -263,10 +301,21 @@ struct PaginationVocabulary: Sendable {
     return pageNames.contains(name) || offsetNames.contains(name)
   }
 
+  /// Whether a value of that name is where a page starts, wherever it stands.
+  func isStart(_ name: String) -> Bool {
+    ["offset", "page", "skip", "start", "startindex"].contains(name)
+  }
+
   /// The name of a continuation at the end of a header field's name: `nexttoken` in `X-Next-Token`.
   func meaning(ofField name: String) -> String? {
-    next.keys.filter { $0.count >= 8 && $0.hasPrefix("next") && name.hasSuffix($0) }
+    let known = next.keys.filter { $0.count >= 8 && $0.hasPrefix("next") && name.hasSuffix($0) }
       .max { $0.count < $1.count }
+    return known ?? ["aftercursor", "cursor"].first { name.hasSuffix($0) && !Self.leadsBack(name) }
+  }
+
+  /// Whether the name of a field says that its cursor is not the next page's.
+  private static func leadsBack(_ name: String) -> Bool {
+    ["before", "first", "last", "prev", "start"].contains(where: name.contains)
   }
 
   // MARK: Names
@@ -337,7 +386,16 @@ extension PageOutline {
   func loneElements(named names: Set<String>) -> [String] {
     nodes.lazy.filter { node in
       node.kind == .object && !node.isInList && node.depth > 1
-        && names.contains(PaginationVocabulary.normal(node.name))
+        && names.contains(PaginationVocabulary.normal(node.name)) && !holdsList(node)
     }.prefix(20).map(\.path)
+  }
+
+  /// Whether an element is the plural around a list: `hits` around many `hit`.
+  private func holdsList(_ element: Node) -> Bool {
+    nodes.contains { list in
+      list.kind == .list && list.path.hasPrefix(element.path + "/")
+        && list.depth == element.depth + 1
+        && [list.name + "s", list.name + "es"].contains(element.name)
+    }
   }
 }

@@ -156,6 +156,8 @@ extension Pagination {
   public static let azureTable = named("azureTable")
   /// Cloudflare: result, page number, result_info.total_pages.
   public static let cloudflare = named("cloudflare")
+  /// Chains of the Cosmos SDK: items elsewhere, pagination.next_key.
+  public static let cosmos = named("cosmos")
   /// Azure Cosmos DB for NoSQL: Documents, x-ms-continuation header.
   public static let cosmosDB = named("cosmosDB")
   /// Datadog's search of logs and events: data, meta.page.after in a POST body.
@@ -198,6 +200,8 @@ extension Pagination {
   public static let s3Versions = named("s3Versions")
   /// S3's first ListObjects: Contents and CommonPrefixes; marker = NextMarker or last key.
   public static let s3v1 = named("s3v1")
+  /// Stellar's Horizon: _embedded.records, _links.next until one is empty.
+  public static let stellar = named("stellar")
   /// OpenStack Swift and other lists by marker.
   public static let swift = named("swift")
 
@@ -364,8 +368,12 @@ extension Pagination {
   public static let disqus = named("disqus")
   /// Facebook and Instagram: data, paging.next.
   public static let facebook = named("facebook")
+  /// Lemmy: items or posts, next_page.
+  public static let lemmy = named("lemmy")
   /// Mastodon: a list, Link header with max_id.
   public static let mastodon = named("mastodon")
+  /// Matrix: chunk, next_batch.
+  public static let matrix = named("matrix")
   /// MediaWiki's API: continue, items at a path of yours.
   public static let mediaWiki = named("mediaWiki")
   /// Pinterest v5: items, bookmark.

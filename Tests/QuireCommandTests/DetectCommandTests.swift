@@ -150,11 +150,11 @@ struct DetectCommandTests {
       "  a description of its own, --next pageNumber --send query:page: The second page repeats",
       "  a description of its own, --next offset --send query:offset: The second page repeats",
       ": not tried\n",
-      "Try --checks 4, which asks for them all.",
+      "Try --checks 8, which asks for them all.",
     ] {
       #expect(ending.output.contains(words), "\(ending.output)")
     }
-    let all = try await Command.quire(["detect", server.url("/things"), "--checks", "5"])
+    let all = try await Command.quire(["detect", server.url("/things"), "--checks", "8"])
     #expect(!all.output.contains("not tried") && !all.output.contains("Try --checks"))
   }
 

@@ -76,7 +76,9 @@ extension OrdinaryListing {
     start.map { "https://api.test/things?\(parameter)=\($0)" }
   }
 
-  static let all = unnamed + services + frameworks + sizes + offsets + [countedAlike]
+  static let all =
+    unnamed + services + frameworks + sizes + offsets + [countedAlike]
+    + documented
 
   private static let unnamed: [OrdinaryListing] = [
     .init(name: "offset and limit, repeated", parameter: .offset("offset")) {

@@ -13,14 +13,14 @@ struct OrdinaryListingTests {
   private let decoder = AutomaticPageDecoder(json: JSONRawPageDecoder(), xml: XMLRawPageDecoder())
 
   @Test(
-    "Ordinary listings are detected and verified by three checks, and then read to the end",
+    "Ordinary listings are detected and verified by six checks, and then read to the end",
     arguments: OrdinaryListing.all.map(\.name))
   func found(name: String) async throws {
     let listing = try #require(OrdinaryListing.all.first { $0.name == name })
     let server = CannedServer { request, _ in try listing.answer(request) }
     let client = PageClient(transport: server)
     let detection = try await client.detect(at: listing.url, decoder: decoder)
-    #expect(server.requests.count <= 1 + 3 * 3)
+    #expect(server.requests.count <= 1 + 6 * 3)
     let tried = detection.candidates.map { "\($0.swift) \($0.check?.explanation ?? "-")" }
     let best = try #require(detection.best, "\(tried)")
     #expect(best.confidence == .verified, "\(tried)")
@@ -62,6 +62,30 @@ struct OrdinaryListingTests {
     // Nothing else is there that it might look at.
     let empty = try detection(#"{"totalResults":0,"nextCursor":"x"}"#)
     #expect(empty.best?.preset == "scimCursor", "\(empty.candidates)")
+  }
+
+  @Test(
+    "A page's links to the listing's first and last page are neither continuations nor signs of one"
+  )
+  func endsOfListing() throws {
+    let one = "https://api.test/l?page=1"
+    let found = try detection(
+      "{\"data\":[{\"id\":1},{\"id\":2}],\"links\":{\"first\":\"\(one)\",\"last\":\"\(one)\"}}")
+    #expect(found.mayBeWhole)
+    #expect(!found.candidates.contains { $0.pagination.next == .body("/links/last") })
+    #expect(!found.observations.contains { $0.contains("/links/last") }, "\(found.observations)")
+  }
+
+  @Test("A size of pages is no total beside one, and fewer pages than items are no total of items")
+  func sizesAndPages() throws {
+    let things = "[{\"a\":1},{\"a\":2},{\"a\":3}]"
+    let next = "\"links\":{\"next\":\"https://api.test/l?page=1\"}"
+    let sized = try detection(
+      "{\(next),\"page\":{\"size\":20,\"total_elements\":9},\"rocks\":\(things)}")
+    #expect(sized.best?.pagination.total?.source == .body("/page/total_elements"))
+    let paged = try detection("{\"paging\":{\"current\":1,\"total\":2},\"rocks\":\(things)}")
+    let numbered = try #require(paged.candidates.first { $0.pagination.next.isCounter })
+    #expect(numbered.pagination.end.contains(.pages(.body("/paging/total"))), "\(numbered.swift)")
   }
 
   @Test("Descriptions that send the same request for the second page are checked by one")
