@@ -28,72 +28,90 @@ extension Cursor {
     var limits = limits
     (limits.pages, limits.items) = (nil, nil)
     return Cursor<Child>(limits: limits, clock: clock) { _ in
-      let fanOut = FanOut(parents: parents, concurrency: concurrency, makeChildren: children)
-      guard ordered else { return UnorderedFanOutReader(fanOut) }
-      return FanOutReader(fanOut)
+      FanOutReader(
+        parents, concurrency: concurrency, isOrdered: ordered, makeChildren: children)
     }
   }
 }
 
-/// Listings of a listing's items, as both readers of them know it.
-struct FanOut<Parent: Sendable, Item: Sendable>: Sendable {
-  let parents: Cursor<Parent>
-  let concurrency: Int
-  let makeChildren: @Sendable (Parent) throws -> Cursor<Item>
+/// Where listings of listings go on that were begun, and the parents behind them: `{"open": [{"parent": …,
+/// "child": …}], "parents": …}`, or `{"parent": …, "child": …}` where the parents go on with the one whose listing goes
+/// on. Each place in there has the members of a position.
+struct FanOutPlaces: Sendable {
+  var open: [(parent: Position, child: Position?)] = []
+  /// Where the parents go on that are not begun; nil behind the last one.
+  var behind: Position?
+  /// Where the listing of the first of these does; nil at its start.
+  var childStart: Position?
 
-  func checkConcurrency() throws {
-    guard concurrency < 1 else { return }
-    throw PageError(
-      .invalidArgument,
-      "flatMap(concurrency: \(concurrency)) cannot work; give a concurrency of 1 or more.",
-      attempts: 0)
+  init(
+    open: [(Position, Position?)] = [], behind: Position? = nil, childStart: Position? = nil
+  ) {
+    (self.open, self.behind, self.childStart) = (open, behind, childStart)
   }
 
-  /// How many listings may be open at once. Those begun ahead of the first page could take what a limit allows for
-  /// it: the walk would get nowhere, and neither would one that is resumed; behind a listing without items both have got further.
-  func mostOpen(_ notes: FanOutNotes) -> Int {
-    notes.hasDelivered || notes.hasPassed || !WalkReading.isLimited ? concurrency : 1
-  }
-
-  /// The parent of a listing that is to go on, asked for again: only its item leads to its listing.
-  func parent(at position: Position, _ note: (Page<Parent>) -> Void) async throws -> Parent {
-    let page = try await parents.resuming(from: position).walk().next(isolation: nil)
-    if let page { note(page) }
-    guard let item = page?.items.first else {
+  /// What a position says; `start` is where the parents begin. In order, one listing can be open.
+  init(_ position: Position, of start: Position, isOrdered: Bool) throws {
+    let count = position.itemOffset
+    guard let value = position.value else {
+      (behind, childStart) = (start, .place(nil, items: count))
+      return
+    }
+    if let parent = value["parent"] {
+      behind = Position(json: parent)
+      childStart = .place(value["child"].map(Position.init(json:)), items: count)
+      return
+    }
+    guard case .array(let children)? = value["open"], !isOrdered || children.count < 2 else {
       throw PageError(
         .positionMismatch,
-        "A listing that was being read has no parent any more: the parents' listing has changed.")
+        "The position is not one of a listing of listings that is read \(isOrdered ? "in order" : "at once"): "
+          + "it was made by another one.", attempts: 0)
     }
-    return item
+    open = children.enumerated().map { index, child in
+      (
+        Position(json: child["parent"] ?? .null),
+        .place(child["child"].map(Position.init(json:)), items: index == 0 ? count : 0)
+      )
+    }
+    behind = value["parents"].map(Position.init(json:))
   }
 
-  /// A walk through the listing of an item, from its start or another position on.
-  func walk(of parent: Parent, from start: Position?) throws -> Walk<Item> {
-    let cursor: Cursor<Item>
-    do {
-      cursor = try makeChildren(parent)
-    } catch let error where !(error is CancellationError || error is PageError) {
-      throw PageError(
-        .transformFailed, "The closure given to flatMap failed: \(error)", underlying: error)
-    }
-    return (start.map { cursor.resuming(from: $0) } ?? cursor).walk()
+  /// The same with a listing in front that is open, too.
+  func adding(_ parent: Position, _ child: Position?) -> FanOutPlaces {
+    FanOutPlaces(open: [(parent, child)] + open, behind: behind)
   }
 
-  /// A child's page as one of the whole. `place` makes a position in the child's listing into one of the
+  /// Nil where nothing is left.
+  var position: Position? {
+    guard !open.isEmpty else { return behind.map { Position(Self.place($0, childStart)) } }
+    var members = [
+      JSONValue.Member("open", .array(open.map { Self.place($0.parent, $0.child) }))
+    ]
+    if let behind { members.append(.init("parents", behind.json)) }
+    return Position(.object(members))
+  }
+
+  private static func place(_ parent: Position, _ child: Position?) -> JSONValue {
+    var members = [JSONValue.Member("parent", parent.json)]
+    if let child { members.append(.init("child", child.json)) }
+    return .object(members)
+  }
+}
+
+extension Page {
+  /// A child's page as one of a listing of listings. `place` makes a position in the child's listing into one of the
   /// whole: what counts items is the child's own position, which alone knows its pages and their parts. `anchor`
   /// is where the child alone is read; nil where it comes first at `place`.
-  func page(
-    _ childPage: Page<Item>, at position: Position, next: Position?, _ notes: inout FanOutNotes,
+  func ofWhole(
+    at position: Position, next: Position?, identity: ListingIdentity?,
     place: @escaping @Sendable (Position) -> Position,
-    anchor: (@Sendable (Position) -> Position)? = nil
-  ) -> Page<Item> {
-    var page = childPage
-    page.traffic = page.traffic + notes.takeTraffic()
-    notes.delivered()
+    anchor: (@Sendable (Position) -> Position)?
+  ) -> Page {
+    var page = self
     // They are about the child's listing alone.
     (page.total, page.head.endDoubt) = (nil, nil)
     page.position = position
-    page.head.origins = origins(ofItemsIn: childPage, at: position, next: next, place, anchor)
     page.next = next
     page.previous = nil
     page.closing = nil
@@ -102,77 +120,30 @@ struct FanOut<Parent: Sendable, Item: Sendable>: Sendable {
     page.head.sample = nil
     // Its failure comes with the page that is asked for next.
     page.nextFailure = nil
-    if let identity = parents.identity { page.head.belong(to: identity) }
-    return page
-  }
-
-  /// What is given where a limit of the whole was reached. Listings without items that were passed over until
-  /// then are not read again by a walk that is resumed: a page leads behind them, to `next`, before the error.
-  func page(
-    behindPassedAt position: Position, next: Position?, refusal: PageError,
-    _ notes: inout FanOutNotes
-  ) throws -> Page<Item> {
-    var refusal = refusal
-    refusal.traffic = refusal.traffic + notes.takeTraffic()
-    guard notes.hasPassed else {
-      if !notes.hasDelivered, WalkReading.isLimited {
-        refusal.noteWithoutProgress(
-          "flatMap reads a page of parents and one of a child before its first item")
-      }
-      throw refusal
-    }
-    notes.delivered()
-    var page = Page<Item>([], next: next)
-    page.position = position
-    page.traffic = refusal.traffic
-    if let identity = parents.identity { page.head.belong(to: identity) }
-    return page
-  }
-
-  private func origins(
-    ofItemsIn page: Page<Item>, at position: Position, next: Position?,
-    _ place: @escaping @Sendable (Position) -> Position,
-    _ anchor: (@Sendable (Position) -> Position)?
-  ) -> [ItemOrigins]? {
-    let (count, end) = (page.items.count, page.end)
-    guard count > 0 else { return nil }
+    page.head.origins = nil
+    if let identity { page.head.belong(to: identity) }
+    let (count, end) = (items.count, end)
+    guard count > 0 else { return page }
     // The positions may outlast the page, and its items must not.
-    var places = page.withItems([Item]())
-    places.head.origins = page.head.origins
-    return [
+    var places = withItems([Item]())
+    places.head.origins = head.origins
+    page.head.origins = [
       ItemOrigins(
         page: position.page, offsets: Array(0..<count),
-        places: ItemPlaces { [places, identity = parents.identity] index in
+        places: ItemPlaces { [places] index in
           var position =
             index < count ? place(places.position(ofItem: index)) : next ?? place(end)
           position.listing = identity
           return position
-        } anchor: { [places, identity = parents.identity] index in
+        } anchor: { [places] index in
           let own = places.anchor(ofItem: index)
           var position = anchor.map { $0(own ?? places.position(ofItem: index)) } ?? own.map(place)
           position?.listing = identity
           return position
         })
     ]
+    return page
   }
-}
-
-/// Reads the listings of a listing's items, in order or at once.
-protocol ChildrenReader<Item>: PageReader {
-  associatedtype Parent: Sendable
-  var fanOut: FanOut<Parent, Item> { get }
-  var notes: FanOutNotes { get }
-}
-
-extension ChildrenReader {
-  func warnings(for end: WalkReport.End) -> [WalkReport.Warning] { notes.warnings }
-  var identity: ListingIdentity? { fanOut.parents.identity }
-  /// Walks over parents and children close what they hold when they are left.
-  func close(at position: Position?) async { leave() }
-  var needsClosing: Bool { false }
-  /// Parents and children guard themselves against loops.
-  var repeatedPositions: Position.Repetition { fanOut.parents.repeatedPositions }
-  var allowsLookAhead: Bool { true }
 }
 
 extension Position {
@@ -180,8 +151,7 @@ extension Position {
   static func place(_ place: Position?, items count: Int) -> Position? {
     guard count > 0 else { return place }
     let place = place ?? .start
-    let (sum, isTooLarge) = place.itemOffset.addingReportingOverflow(count)
-    return place.at(itemOffset: isTooLarge ? .max : sum)
+    return place.at(itemOffset: place.itemOffset.plus(count))
   }
 }
 
@@ -200,7 +170,7 @@ struct FanOutNotes: Sendable {
 
   private(set) var warnings: [WalkReport.Warning] = []
   /// Listings of children that were begun.
-  private(set) var begun = 0
+  private var begun = 0
   /// Whether a page of the whole was delivered.
   private(set) var hasDelivered = false
   /// Whether something without items was passed over since.
@@ -208,13 +178,11 @@ struct FanOutNotes: Sendable {
   /// What pages of parents have cost that no page of the whole has told yet.
   private var traffic = WalkReport.Traffic(requests: 0)
 
+  /// Returns the number of a listing that is begun.
   mutating func began() -> Int {
     begun += 1
     return begun
   }
-
-  /// The last `count` listings were put back, and are begun anew.
-  mutating func putBack(_ count: Int) { begun -= count }
 
   mutating func delivered() { (hasDelivered, hasPassed) = (true, false) }
 

@@ -1,31 +1,44 @@
 import Synchronization
 
-/// Reads the listings of a listing's items.
-final class FanOutReader<Parent: Sendable, Item: Sendable>: ChildrenReader {
+/// Reads the listings of a listing's items: in order, each begun ahead by its first page, or at once, where each page
+/// comes when it is there.
+final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
+  /// A parent, and where its listing begins.
+  private struct ParentItem: Sendable {
+    let item: Parent
+    /// Where the parents go on with it.
+    let position: Position
+    /// Where it is asked for again, if the parents do not go on from there.
+    let anchor: Position?
+    /// Where the parents go on behind it; nil behind the last one.
+    let after: Position?
+    /// Which listing it is of all that were begun, by which warnings name it; nil where it was not.
+    var listing: Int?
+    /// Where its listing goes on; nil at its start.
+    var start: Position?
+
+    /// Where it is asked for again, once its listing was begun.
+    var place: Position { anchor ?? position }
+  }
+
   /// A child's listing that was begun.
   private struct Child: Sendable {
+    /// Which walk it is of all that were made. A read that was left may still end, so none has the number of
+    /// another one.
     let number: Int
+    /// Its parent, from which it is begun anew where it goes on.
+    var parent: ParentItem
     var walk: Walk<Item>
-    let parent: Waiting
-    /// Where it goes on; nil at its start.
-    var next: Position?
     /// How far its walk had come when a page of it was delivered, at first when it was begun.
     var progress: WalkMachine.Progress
     var hasDelivered = false
     /// Its next page, on the way or there.
-    var page: Task<Page<Item>?, any Error>?
+    var task: Task<Outcome, Never>?
+    /// Whether that was cancelled from here. A source may throw the same error by itself.
+    var isCancelled = false
   }
 
-  /// A parent whose listing is not begun yet.
-  private struct Waiting: Sendable {
-    let item: Parent
-    /// Where it is asked for again.
-    let position: Position
-    /// Whether that is its anchor, from which the parents do not go on.
-    let isAnchored: Bool
-    /// Where the parents go on behind it; nil behind the last one.
-    let after: Position?
-  }
+  private typealias Outcome = Result<Page<Item>?, any Error>
 
   private struct State: Sendable {
     /// Where the next page starts.
@@ -33,120 +46,80 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: ChildrenReader {
     var parents: Walk<Parent>?
     /// How far that had come when its last page was taken.
     var progress: WalkMachine.Progress?
-    /// The anchor of the first child's parent, until that was asked for; and where the parents go on behind it.
-    var anchor: Position?
-    var behind: Position?
-    /// The rest of a page of parents.
-    var waiting: [Waiting] = []
-    var isOver = false
     /// Whether the walk was left since the last read.
     var isLeft = false
+    /// The listings of a position whose parents were not asked for yet, and where the parents go on behind those
+    /// that wait.
+    var places = FanOutPlaces()
+    /// Parents whose listings are not begun yet.
+    var waiting: [ParentItem] = []
     var children: [Child] = []
-    /// Where the first child is to begin, other than at its start.
-    var childStart: Position?
+    /// Children whose next page has come, in the order of coming.
+    var ready: [(number: Int, outcome: Outcome)] = []
+    var waiter: Suspension<Void>?
+    /// How many walks of children were made.
+    var walks = 0
+    /// The limit of the whole that was reached, until the consumer gets it: nothing is asked for before.
+    var refusal: PageError?
     var notes = FanOutNotes()
   }
 
-  let fanOut: FanOut<Parent, Item>
+  let identity: ListingIdentity?
+  private let parents: Cursor<Parent>
+  private let concurrency: Int
+  private let isOrdered: Bool
+  private let makeChildren: @Sendable (Parent) throws -> Cursor<Item>
   private let state = Mutex(State())
 
-  init(_ fanOut: FanOut<Parent, Item>) { self.fanOut = fanOut }
+  init(
+    _ parents: Cursor<Parent>, concurrency: Int, isOrdered: Bool,
+    makeChildren: @escaping @Sendable (Parent) throws -> Cursor<Item>
+  ) {
+    self.parents = parents
+    identity = parents.identity
+    self.concurrency = concurrency
+    self.isOrdered = isOrdered
+    self.makeChildren = makeChildren
+  }
 
   deinit { leave() }
 
   func read(at position: Position) async throws -> Page<Item>? {
-    try fanOut.checkConcurrency()
+    guard concurrency >= 1 else {
+      throw PageError(
+        .invalidArgument,
+        "flatMap(concurrency: \(concurrency)) cannot work; give a concurrency of 1 or more.",
+        attempts: 0)
+    }
     try begin(at: position)
-    do {
-      return try await nextPage(at: position)
-    } catch let error as PageError where error.isLimit && WalkReading.isOverLimit {
-      return try state.withLock { state -> Page<Item> in
-        let next = Self.place(in: state)
-        let page = try fanOut.page(
-          behindPassedAt: position, next: next, refusal: error, &state.notes)
-        state.position = next
-        return page
+    while true {
+      if let page = try refused(at: position) { return page }
+      do {
+        if let page = try await nextPage(at: position) { return page }
+      } catch let error as PageError where error.isLimit && WalkReading.isOverLimit {
+        state.withLock { state in
+          var refusal = state.refusal ?? error
+          if let first = state.refusal { refusal.traffic = first.traffic + error.traffic }
+          state.refusal = refusal
+        }
       }
     }
   }
 
+  /// Waits for the next answer of a child; nil where that is no page of the whole.
   private func nextPage(at position: Position) async throws -> Page<Item>? {
-    while true {
+    if state.withLock({ $0.refusal == nil }) {
       try await open()
-      guard let child = state.withLock({ $0.children.first }) else {
+      guard state.withLock({ !$0.children.isEmpty }) else {
         return Page.absent(after: state.withLock { $0.notes.takeTraffic() })
       }
-      if let page = try await next(of: child) {
-        let inner = child.walk.checkpoint(behind: page)
-        if inner != nil || !page.items.isEmpty {
-          return deliver(page, of: child, goingOnAt: inner, at: position)
-        }
-        state.withLock { $0.notes.read(page) }
-      }
-      finish(child)
+      startReading()
     }
+    let number = try await answered()
+    return try state.withLock { try take(number, at: position, &$0) }
   }
 
-  private func next(of child: Child) async throws -> Page<Item>? {
-    let task =
-      child.page ?? Task { [walk = child.walk] in try await walk.next(isolation: nil) }
-    state.withLock { state in
-      if !state.children.isEmpty { state.children[0].page = task }
-    }
-    do {
-      return try await withTaskCancellationHandler {
-        try await task.value
-      } onCancel: {
-        task.cancel()
-      }
-    } catch {
-      // Asking again asks the walk again, which goes on with the same page.
-      state.withLock { state in
-        if !state.children.isEmpty { state.children[0].page = nil }
-      }
-      throw error
-    }
-  }
-
-  /// The child's page as one of the whole, with the place behind it.
-  private func deliver(
-    _ page: Page<Item>, of child: Child, goingOnAt inner: Position?, at position: Position
-  ) -> Page<Item> {
-    let parent = child.parent
-    let next =
-      inner.map { Self.position(of: parent, child: $0) } ?? parent.after.map { Self.position($0) }
-    let progress = child.walk.progress
-    var page = page
-    // A limit may have ended the child's listing there.
-    if inner == nil {
-      page.hasMoreParts = false
-      finish(child)
-    }
-    return state.withLock { state in
-      state.position = next
-      if inner != nil, !state.children.isEmpty {
-        state.children[0].page = nil
-        state.children[0].next = inner
-        state.children[0].progress = progress
-        state.children[0].hasDelivered = true
-      }
-      return fanOut.page(page, at: position, next: next, &state.notes) {
-        Self.position(of: parent, child: $0)
-      }
-    }
-  }
-
-  /// The first child has no more; with the last one nor have the parents.
-  private func finish(_ child: Child) {
-    state.withLock { state in
-      state.notes.passed()
-      state.notes.noteEnd(of: child.walk, "Listing \(child.number) of flatMap")
-      if !state.children.isEmpty { state.children.removeFirst() }
-      if let parents = state.parents, state.children.isEmpty, state.waiting.isEmpty {
-        state.notes.noteEnd(of: parents, FanOutNotes.parents)
-      }
-    }
-  }
+  // MARK: Beginning
 
   /// Takes up where the position says, unless that is where the last page ended.
   private func begin(at position: Position) throws {
@@ -156,156 +129,307 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: ChildrenReader {
       return true
     }
     if isNext { return }
-    let start = try Self.parts(of: position)
     leave()
-    let all = fanOut.parents
-    let parents = (start.parents.map { all.resuming(from: $0) } ?? all).walk()
+    let places = try FanOutPlaces(position, of: parents.start, isOrdered: isOrdered)
+    let start = position.value == nil ? nil : places.behind
+    let walk = (start.map { parents.resuming(from: $0) } ?? parents).walk()
     state.withLock {
       $0 = State(
-        position: position, parents: parents, progress: parents.progress, anchor: start.anchor,
-        behind: start.parents, isOver: start.anchor != nil && start.parents == nil,
-        childStart: start.child, notes: $0.notes)
+        position: position, parents: walk, progress: walk.progress, places: places,
+        walks: $0.walks, notes: $0.notes)
     }
   }
 
   /// The walk was left, which has closed what its children held. Those of which nothing was delivered are begun
-  /// anew; only the first one can be another.
+  /// anew.
   private static func putBack(_ state: inout State) {
     state.isLeft = false
-    let kept = state.children.prefix { $0.hasDelivered }
-    let others = state.children.dropFirst(kept.count)
-    if kept.isEmpty { state.childStart = others.first?.next ?? state.childStart }
+    state.refusal = nil
+    let others = state.children.filter { !$0.hasDelivered }
+    state.children.removeAll { !$0.hasDelivered }
+    state.ready.removeAll { answer in others.contains { $0.number == answer.number } }
     state.waiting.insert(contentsOf: others.map { $0.parent }, at: 0)
-    state.children = Array(kept)
-    state.notes.putBack(others.count)
   }
 
-  /// Begins listings until there are as many as may be. Parents are read only where no child is left, and
+  /// Begins listings until there are as many as may be. In order, parents are read only where no child is left, and
   /// what goes wrong with a later child waits until it is the first.
   private func open() async throws {
     while true {
-      let (count, hasWaiting, anchor, isOver, most) = state.withLock {
-        ($0.children.count, !$0.waiting.isEmpty, $0.anchor, $0.isOver, fanOut.mostOpen($0.notes))
+      let (count, hasWaiting, places, most) = state.withLock {
+        ($0.children.count, !$0.waiting.isEmpty, $0.places, mostOpen($0.notes))
       }
-      if count >= most { return }
+      guard count < most else { return }
       if hasWaiting {
         do {
           try openNext()
         } catch {
-          if count > 0 { return }
+          if isOrdered, count > 0 { return }
           throw error
         }
-      } else if let anchor {
-        try await readParent(at: anchor)
-      } else if isOver || count > 0 {
-        return
-      } else {
+      } else if let (parent, child) = places.open.first {
+        try await readParent(at: parent, of: child)
+      } else if places.behind != nil, !isOrdered || count == 0 {
         try await readParents()
+      } else {
+        return
       }
     }
   }
 
-  private func readParent(at anchor: Position) async throws {
-    let item = try await fanOut.parent(at: anchor) { page in
-      state.withLock { $0.notes.read(page) }
-    }
-    state.withLock { state in
-      state.anchor = nil
-      state.waiting = [
-        Waiting(item: item, position: anchor, isAnchored: true, after: state.behind)
-      ]
+  /// How many listings may be open at once. Those begun ahead of the first page could take what a limit allows for
+  /// it: the walk would get nowhere, and neither would one that is resumed; behind a listing without items both have
+  /// got further.
+  private func mostOpen(_ notes: FanOutNotes) -> Int {
+    notes.hasDelivered || notes.hasPassed || !WalkReading.isLimited ? concurrency : 1
+  }
+
+  /// The parent of a listing of the position, which goes on at `start`: only its item leads to its listing.
+  private func readParent(at position: Position, of start: Position?) async throws {
+    let page = try await parents.resuming(from: position).walk().next(isolation: nil)
+    try state.withLock { state in
+      if let page { state.notes.read(page) }
+      guard let item = page?.items.first else {
+        throw PageError(
+          .positionMismatch,
+          "A listing that was being read has no parent any more: the parents' listing has changed.")
+      }
+      state.places.open.removeFirst()
+      state.waiting.append(
+        ParentItem(
+          item: item, position: position, anchor: position, after: state.places.behind,
+          listing: state.notes.began(), start: start))
     }
   }
 
   private func readParents() async throws {
-    guard let parents = state.withLock({ $0.parents }) else { return }
-    guard let page = try await parents.next(isolation: nil) else {
+    guard let walk = state.withLock({ $0.parents }) else { return }
+    guard let page = try await walk.next(isolation: nil) else {
       state.withLock {
-        $0.isOver = true
-        $0.progress = parents.progress
-        $0.notes.noteEnd(of: parents, FanOutNotes.parents)
+        $0.places.behind = nil
+        $0.progress = walk.progress
+        $0.notes.noteEnd(of: walk, FanOutNotes.parents)
       }
       return
     }
-    let behind = parents.checkpoint(behind: page)
+    let behind = walk.checkpoint(behind: page)
     let waiting = page.items.enumerated().map { index, item in
-      let anchor = page.anchor(ofItem: index)
-      return Waiting(
-        item: item, position: anchor ?? page.position(ofItem: index), isAnchored: anchor != nil,
+      ParentItem(
+        item: item, position: page.position(ofItem: index), anchor: page.anchor(ofItem: index),
         after: index + 1 < page.items.count ? page.position(afterItems: index + 1) : behind)
     }
     state.withLock {
-      $0.waiting = waiting
-      $0.progress = parents.progress
+      $0.waiting += waiting
+      $0.progress = walk.progress
+      $0.places.behind = behind
       $0.notes.read(page)
       if waiting.isEmpty { $0.notes.passed() }
     }
   }
 
   private func openNext() throws {
-    let (parent, start) = state.withLock { ($0.waiting[0], $0.childStart) }
-    let walk = try fanOut.walk(of: parent.item, from: start)
-    state.withLock { state in
+    var (parent, start) = state.withLock { ($0.waiting[0], $0.places.childStart) }
+    parent.start = parent.start ?? start
+    let cursor: Cursor<Item>
+    do {
+      cursor = try makeChildren(parent.item)
+    } catch let error where !(error is CancellationError || error is PageError) {
+      throw PageError(
+        .transformFailed, "The closure given to flatMap failed: \(error)", underlying: error)
+    }
+    let walk = (parent.start.map { cursor.resuming(from: $0) } ?? cursor).walk()
+    state.withLock { [parent] state in
       state.waiting.removeFirst()
-      state.childStart = nil
-      let isAhead = !state.children.isEmpty
-      state.children.append(
-        Child(
-          number: state.notes.began(), walk: walk, parent: parent, next: start,
-          progress: walk.progress,
-          page: isAhead ? Task { try await walk.next(isolation: nil) } : nil))
+      state.places.childStart = nil
+      state.walks += 1
+      var child = Child(
+        number: state.walks, parent: parent, walk: walk, progress: walk.progress)
+      child.parent.listing = parent.listing ?? state.notes.began()
+      state.children.append(child)
+    }
+  }
+
+  // MARK: Reading
+
+  /// Lets each child read its next page that is not on its way yet.
+  private func startReading() {
+    state.withLock { state in
+      for index in state.children.indices where state.children[index].task == nil {
+        let child = state.children[index]
+        state.children[index].task = Task { [weak self, walk = child.walk, number = child.number] in
+          let outcome: Outcome
+          do {
+            outcome = .success(try await walk.next(isolation: nil))
+          } catch {
+            outcome = .failure(error)
+          }
+          self?.came(outcome, of: number)
+          return outcome
+        }
+      }
+    }
+  }
+
+  private func came(_ outcome: Outcome, of number: Int) {
+    let waiter = state.withLock { state -> Suspension<Void>? in
+      guard state.children.contains(where: { $0.number == number }) else { return nil }
+      state.ready.append((number, outcome))
+      return state.waiter.take()
+    }
+    waiter?.resume(returning: ())
+  }
+
+  /// Waits until the next page is here: of the first child, or of any. Returns the child's number.
+  private func answered() async throws -> Int {
+    while true {
+      let waiter = Suspension<Void>()
+      let number = state.withLock { state -> Int? in
+        let first = state.children.first?.number
+        let next = state.ready.first { !isOrdered || $0.number == first }
+        if next == nil { state.waiter = waiter }
+        return next?.number
+      }
+      if let number { return number }
+      do {
+        try await waiter.value()
+      } catch {
+        for task in state.withLock({ Self.cancel(&$0) }) { task.cancel() }
+        throw error
+      }
+    }
+  }
+
+  /// What is on the way is wanted no more: what is to be cancelled, outside of the lock.
+  private static func cancel(_ state: inout State) -> [Task<Outcome, Never>] {
+    for index in state.children.indices where state.children[index].task != nil {
+      state.children[index].isCancelled = true
+    }
+    return state.children.compactMap { $0.task }
+  }
+
+  /// Takes a child's answer; nil where it is no page of the whole.
+  private func take(
+    _ number: Int, at position: Position, _ state: inout State
+  ) throws -> Page<Item>? {
+    guard let place = state.ready.firstIndex(where: { $0.number == number }),
+      let index = state.children.firstIndex(where: { $0.number == number })
+    else { return nil }
+    let outcome = state.ready.remove(at: place).outcome
+    let wasCancelled = state.children[index].isCancelled
+    (state.children[index].task, state.children[index].isCancelled) = (nil, false)
+    switch outcome {
+    // An earlier call was cancelled, which this one knows nothing of.
+    case .failure(is CancellationError) where wasCancelled && !Task.isCancelled: return nil
+    case .failure(let error): throw error
+    case .success(let page?):
+      let inner = state.children[index].walk.checkpoint(behind: page)
+      if inner != nil || !page.items.isEmpty {
+        return deliver(page, of: index, goingOnAt: inner, at: position, &state)
+      }
+      state.notes.read(page)
+    case .success(nil): break
+    }
+    Self.finish(index, &state)
+    return nil
+  }
+
+  /// A child has no more; with the last one nor have the parents.
+  private static func finish(_ index: Int, _ state: inout State) {
+    let child = state.children.remove(at: index)
+    state.notes.passed()
+    state.notes.noteEnd(of: child.walk, "Listing \(child.parent.listing ?? 0) of flatMap")
+    if let parents = state.parents, state.children.isEmpty, state.waiting.isEmpty {
+      state.notes.noteEnd(of: parents, FanOutNotes.parents)
+    }
+  }
+
+  // MARK: Pages
+
+  /// The child's page as one of the whole, with the place behind it.
+  private func deliver(
+    _ page: Page<Item>, of index: Int, goingOnAt inner: Position?, at position: Position,
+    _ state: inout State
+  ) -> Page<Item> {
+    let parent = state.children[index].parent
+    let others = places(in: state, without: index)
+    let place = { @Sendable [isOrdered] (own: Position?) -> Position in
+      let places = isOrdered ? Self.places(from: parent, own) : others.adding(parent.place, own)
+      return places.position ?? .start
+    }
+    let alone = { @Sendable (own: Position) -> Position in
+      FanOutPlaces(open: [(parent.place, own)]).position ?? .start
+    }
+    let start = isOrdered ? position : place(parent.start)
+    state.children[index].parent.start = inner
+    state.children[index].progress = state.children[index].walk.progress
+    state.children[index].hasDelivered = true
+    var page = page
+    if inner == nil {
+      // A limit may have ended the child's listing there.
+      page.hasMoreParts = false
+      Self.finish(index, &state)
+    }
+    state.position = places(in: state).position
+    page.traffic = page.traffic + state.notes.takeTraffic()
+    state.notes.delivered()
+    return page.ofWhole(
+      at: start, next: state.position, identity: identity, place: { place($0) },
+      anchor: isOrdered ? nil : alone)
+  }
+
+  /// What is given for a limit of the whole that was reached; nil without one, and while pages are on their way that
+  /// can be delivered: they were paid for. Listings without items that were passed over until then are not read
+  /// again by a walk that is resumed: a page leads behind them before the error.
+  private func refused(at position: Position) throws -> Page<Item>? {
+    try state.withLock { state -> Page<Item>? in
+      guard isOrdered || !state.children.contains(where: { $0.task != nil }),
+        var refusal = state.refusal.take()
+      else { return nil }
+      refusal.traffic = refusal.traffic + state.notes.takeTraffic()
+      guard state.notes.hasPassed else {
+        if !state.notes.hasDelivered, WalkReading.isLimited {
+          refusal.noteWithoutProgress(
+            "flatMap reads a page of parents and one of a child before its first item")
+        }
+        throw refusal
+      }
+      state.notes.delivered()
+      state.position = places(in: state).position
+      var page = Page<Item>([], next: state.position)
+      page.position = position
+      page.traffic = refusal.traffic
+      if let identity { page.head.belong(to: identity) }
+      return page
     }
   }
 
   // MARK: Positions
 
-  /// Where the walk stands: at the listing that is read next.
-  private static func place(in state: State) -> Position? {
-    if let child = state.children.first {
-      return position(of: child.parent, child: child.next)
+  /// Where the walk stands, but for one child: at the listing that is read next, or in all that were begun.
+  private func places(in state: State, without index: Int? = nil) -> FanOutPlaces {
+    if isOrdered {
+      guard let parent = state.children.first?.parent ?? state.waiting.first else {
+        return state.places
+      }
+      let start = parent.start ?? state.places.childStart
+      // Of one that was not read the parents go on with, in whatever order they come then.
+      let isUnread = start == nil && parent.anchor != parent.position
+      return isUnread
+        ? FanOutPlaces(behind: parent.position) : Self.places(from: parent, start)
     }
-    if let parent = state.waiting.first {
-      return position(of: parent, child: state.childStart)
-    }
-    if let anchor = state.anchor {
-      return FanOutPlaces.position(anchor, state.childStart, behind: state.behind)
-    }
-    return state.isOver ? nil : state.parents?.progress.checkpoint.map { position($0) }
+    let children = state.children.indices.filter { $0 != index }.map { state.children[$0].parent }
+    let begun = children + state.waiting.filter { $0.listing != nil }
+    var places = state.places
+    places.open = begun.map { ($0.place, $0.start) } + places.open
+    places.behind = state.waiting.first { $0.listing == nil }?.position ?? places.behind
+    return places
   }
 
-  /// Where a parent's listing goes on, and the other parents behind it.
-  private static func position(of parent: Waiting, child: Position?) -> Position {
-    guard parent.isAnchored else { return position(parent.position, child: child) }
-    return FanOutPlaces.position(parent.position, child, behind: parent.after)
-  }
-
-  /// `{"parent": …, "child": …}`, each with the members of a position: the parents go on behind that one.
-  private static func position(_ parent: Position, child: Position? = nil) -> Position {
-    var members = [JSONValue.Member("parent", parent.json)]
-    if let child { members.append(.init("child", child.json)) }
-    return Position(.object(members))
-  }
-
-  /// Where the parents go on, nil behind the last one, and where the listing of the first of them does, or that of
-  /// one at an anchor in front of them.
-  private static func parts(
-    of position: Position
-  ) throws -> (parents: Position?, anchor: Position?, child: Position?) {
-    guard let value = position.value else {
-      return (nil, nil, .place(nil, items: position.itemOffset))
+  /// A parent's listing from a position on, and those of the parents behind it.
+  private static func places(from parent: ParentItem, _ start: Position?) -> FanOutPlaces {
+    guard let anchor = parent.anchor else {
+      return FanOutPlaces(behind: parent.position, childStart: start)
     }
-    if let parent = value["parent"] {
-      let child = value["child"].map(Position.init(json:))
-      return (Position(json: parent), nil, .place(child, items: position.itemOffset))
-    }
-    let places = try? FanOutPlaces(position)
-    guard let places, places.open.count == 1, let first = places.open.first else {
-      throw PageError(
-        .positionMismatch,
-        "The position is not one of a listing of listings: it was made by another one.", attempts: 0
-      )
-    }
-    return (places.behind, first.parent, first.child)
+    return FanOutPlaces(open: [(anchor, start)], behind: parent.after)
   }
 
   // MARK: The rest
@@ -313,39 +437,56 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: ChildrenReader {
   /// Closes what the walks over parents and children hold. They are kept, with what they count, for a walk that
   /// is gone on with.
   func leave() {
-    let (parents, children) = state.withLock { state in
+    let (tasks, parents, children, waiter) = state.withLock { state in
       state.isLeft = true
-      return (state.parents, state.children)
+      return (Self.cancel(&state), state.parents, state.children, state.waiter.take())
     }
-    for child in children {
-      child.page?.cancel()
-      child.walk.abandon()
-    }
+    for task in tasks { task.cancel() }
+    for child in children { child.walk.abandon() }
     parents?.abandon()
+    waiter?.resume(throwing: CancellationError())
   }
 
   func copy() -> any PageReader<Item> {
-    let copy = FanOutReader(fanOut)
+    let copy = FanOutReader(
+      parents, concurrency: concurrency, isOrdered: isOrdered, makeChildren: makeChildren)
     var state = state.withLock { $0 }
     // Where parents are being read, nothing of them has come.
     guard let progress = state.progress, let parents = state.parents?.copy(at: progress) else {
       return copy
     }
     state.parents = parents
+    state.waiter = nil
     if state.isLeft { Self.putBack(&state) }
+    var arriving: [(Int, Task<Outcome, Never>)] = []
     for index in state.children.indices {
       let child = state.children[index]
-      if let walk = child.walk.copy(at: child.progress) {
+      if state.ready.contains(where: { $0.number == child.number }) {
+        state.children[index].walk = child.walk.copy()
+      } else if let walk = child.walk.copy(at: child.progress) {
         state.children[index].walk = walk
-        state.children[index].page = nil
+        (state.children[index].task, state.children[index].isCancelled) = (nil, false)
       } else {
         // Its page has come, and both have it.
         state.children[index].walk = child.walk.copy()
+        if let task = child.task { arriving.append((child.number, task)) }
       }
     }
     copy.state.withLock { [state] in $0 = state }
+    for (number, task) in arriving {
+      Task { [weak copy] in copy?.came(await task.value, of: number) }
+    }
     return copy
   }
 
-  var notes: FanOutNotes { state.withLock { $0.notes } }
+  func warnings(for end: WalkReport.End) -> [WalkReport.Warning] {
+    state.withLock { $0.notes.warnings }
+  }
+
+  /// Walks over parents and children close what they hold when they are left.
+  func close(at position: Position?) async { leave() }
+  var needsClosing: Bool { false }
+  /// Parents and children guard themselves against loops. At once, another child may come first the next time.
+  var repeatedPositions: Position.Repetition { isOrdered ? parents.repeatedPositions : .allowed }
+  var allowsLookAhead: Bool { true }
 }
