@@ -150,48 +150,47 @@ final class MergingReader<Item: Sendable, Key: Comparable & Sendable>: PageReade
     Task { [weak self] in
       // A load that was cancelled may not have noticed, and its page must not be lost.
       await previous?.value
+      let early = self?.state.withLock { state -> Answer? in
+        guard state?.walks[load.source] === walk else { return nil }
+        return state?.early.removeValue(forKey: load.source)
+      }
+      if let early { return self?.ended(load, of: walk, .success(early)) ?? () }
       do {
-        let early = self?.state.withLock { $0?.early.removeValue(forKey: load.source) }
-        if let early { return self?.ended(load, with: early) ?? () }
         let page = try await walk.next(isolation: nil)
-        self?.ended(load, with: Answer(page: page, isLast: walk.isOver))
+        self?.ended(load, of: walk, .success(Answer(page: page, isLast: walk.isOver)))
       } catch {
-        self?.ended(load, throwing: error)
+        self?.ended(load, of: walk, .failure(error))
       }
     }
   }
 
-  private func ended(_ load: Machine.Load, with answer: Answer) {
+  private func ended(
+    _ load: Machine.Load, of walk: Walk<Item>, _ outcome: Result<Answer, any Error>
+  ) {
     let now = stopwatch.elapsed()
     perform { state in
-      if answer.page == nil, let walk = state.walks[load.source] {
-        state.machine.traffic = state.machine.traffic + walk.takeEndTraffic()
-      }
-      let action = state.machine.received(
-        answer.page, isLast: answer.isLast, by: load, at: now)
-      if action == nil {
-        state.early[load.source] = answer
-      } else {
-        state.loads[load.source] = nil
-        state.progress[load.source] = state.walks[load.source]?.progress
-      }
-      return action ?? Machine.Action()
-    }
-  }
-
-  private func ended(_ load: Machine.Load, throwing error: any Error) {
-    let now = stopwatch.elapsed()
-    let limit = WalkReading.isOverLimit && error.isLimit ? error as? PageError : nil
-    perform { state in
-      let told =
-        if let limit {
-          state.machine.limited(limit, by: load, at: now)
-        } else {
-          state.machine.failed(error, by: load, at: now)
+      // After a jump the source is read by another walk, and this is no answer to what is asked for there.
+      guard state.walks[load.source] === walk else { return Machine.Action() }
+      let action: Machine.Action?
+      switch outcome {
+      case .success(let answer):
+        if answer.page == nil {
+          state.machine.traffic = state.machine.traffic + walk.takeEndTraffic()
         }
-      guard let action = told else { return Machine.Action() }
-      state.loads[load.source] = nil
-      return action
+        action = state.machine.received(
+          answer.page, isLast: answer.isLast, by: load, at: now)
+        if action == nil {
+          state.early[load.source] = answer
+        } else {
+          state.progress[load.source] = walk.progress
+        }
+      case .failure(let error as PageError) where error.isLimit && WalkReading.isOverLimit:
+        action = state.machine.limited(error, by: load, at: now)
+      case .failure(let error):
+        action = state.machine.failed(error, by: load, at: now)
+      }
+      if action != nil { state.loads[load.source] = nil }
+      return action ?? Machine.Action()
     }
   }
 

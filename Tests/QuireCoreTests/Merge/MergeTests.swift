@@ -523,4 +523,23 @@ struct Entry: Hashable, Sendable {
     let copy = walk.copy()
     #expect(try await copy.items.collect() == walk.items.collect())
   }
+
+  @Test(
+    "17-FirstCome: what was asked for before a jump is no answer to what is asked for behind it")
+  func jumps() async throws {
+    let (quick, slow) = (source([[1], [2], [3]]), source([[10]]))
+    slow.hold(1)
+    let cursor = Cursor.merged([Cursor(quick), Cursor(slow)]).cached(in: PageCache())
+    let (walk, other) = (cursor.walk(), cursor.walk())
+    var items = try await walk.next()?.items ?? []
+    _ = try await other.next()
+    // The page behind is in the cache then, so that the walk jumps to the one behind that.
+    _ = try await other.next()
+    for _ in 0..<2 { items += try await walk.next()?.items ?? [] }
+    try await slow.wait { !$0.cancelled.isEmpty }
+    for _ in 0..<1_000 { await Task.yield() }
+    slow.release(1)
+    items += try await walk.items.collected()
+    #expect(items == [1, 2, 3, 10])
+  }
 }
