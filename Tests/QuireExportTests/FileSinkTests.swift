@@ -95,7 +95,7 @@ func raw(_ text: String) -> RawItem {
       Array(folder.text("a.csv").utf8) == Array("\(short),\(long)\r\n1,2\r\n,3\r\n".utf8))
   }
 
-  @Test("A table has as many columns as the widest spreadsheets; items with more names than that are refused")
+  @Test("A table has no more columns than the widest spreadsheets: further names are refused")
   func manyNames() async throws {
     let folder = try Folder()
     let sink = FileSink(folder("a.csv"))

@@ -168,14 +168,11 @@ struct ComposedListingTests {
     return page.position(afterItems: count)
   }
 
-  @Test(
-    "16-Levels C-8: however listings are composed, a position anywhere loses and repeats no item",
-    arguments: UInt64(1)...400)
-  func everywhere(seed: UInt64) async throws {
-    var random = SeededGenerator(seed: seed)
-    let listing = Self.listing(depth: Int.random(in: 1...4, using: &random), &random)
+  /// Reads a listing in many walks, each from a position that was stored, and expects each of its items once.
+  private static func readInParts(
+    _ listing: Listing, _ random: inout SeededGenerator, _ name: String
+  ) async throws {
     let failures = [0, 0, 5, 15].randomElement(using: &random) ?? 0
-    guard listing.items.count < 1_000 else { return }
     let chance = Chance(seed: random.next(), failures: failures)
     var items: [Int] = []
     var position: Position? = .start
@@ -185,10 +182,10 @@ struct ComposedListingTests {
       let cursor = listing.cursor(chance)
       var walk = (start == .start ? cursor : cursor.resuming(from: start)).walk()
       if Int.random(in: 0..<4, using: &random) == 0 {
-        position = try await Self.readInside(walk, &random, into: &items)
+        position = try await readInside(walk, &random, into: &items)
       } else {
         for _ in 0..<Int.random(in: 1...2, using: &random) {
-          try await Self.read(
+          try await read(
             Int.random(in: 1...8, using: &random), of: walk, byPage: .random(using: &random),
             into: &items)
           if Bool.random(using: &random) { walk = walk.copy() }
@@ -202,7 +199,37 @@ struct ComposedListingTests {
     let expected = listing.isOrdered ? listing.items : listing.items.sorted()
     #expect(
       position == nil && (listing.isOrdered ? items : items.sorted()) == expected,
-      "seed \(seed), \(failures) % fail: \(listing)")
+      "\(name), \(failures) % fail: \(listing)")
+  }
+
+  @Test(
+    "16-Levels C-8: however listings are composed, a position anywhere loses and repeats no item",
+    arguments: UInt64(1)...400)
+  func everywhere(seed: UInt64) async throws {
+    var random = SeededGenerator(seed: seed)
+    let listing = Self.listing(depth: Int.random(in: 1...4, using: &random), &random)
+    guard listing.items.count < 1_000 else { return }
+    try await Self.readInParts(listing, &random, "seed \(seed)")
+  }
+
+  @Test(
+    "16-Levels C-8: a parent is found again that a merge takes from a listing of unordered children",
+    arguments: UInt64(1)...60)
+  func parentsOfMerges(seed: UInt64) async throws {
+    var random = SeededGenerator(seed: seed)
+    let sources = (0..<2).map { source in
+      let first = 2 + source
+      let pages = Listing.pages([
+        [first, first + 1].dropLast(Int.random(in: 0...1, using: &random))
+      ])
+      return Self.children(
+        of: Self.children(of: pages, concurrency: 2, ordered: false),
+        concurrency: Int.random(in: 1...2, using: &random), ordered: true)
+    }
+    let listing = Self.children(
+      of: Self.merged(sources, inOrder: false), concurrency: Int.random(in: 1...2, using: &random),
+      ordered: .random(using: &random))
+    try await Self.readInParts(listing, &random, "seed \(seed)")
   }
 
   @Test(
