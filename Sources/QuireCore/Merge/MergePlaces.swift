@@ -103,11 +103,11 @@ struct MergePositions: Sendable {
     groups[group] = .array(entries)
   }
 
-  /// The position at which one source alone is read, from `place` on, or from where the merge stands in it.
-  func position(ofOnly source: Int, at place: Position?) -> Position {
+  /// The position at which one source alone is read, from `place` on.
+  func position(ofOnly source: Int, at place: Position) -> Position {
     let only = JSONValue.object([
       .init("source", .number(String(source))), .init("of", .number(String(sources))),
-      .init("at", place.map(Self.entry) ?? entry(of: source)),
+      .init("at", Self.entry(for: place)),
     ])
     var position = Position(.object([.init("only", only)]))
     position.listing = listing
@@ -137,10 +137,11 @@ struct MergePlaces: Sendable {
   /// One item that was taken from a source, delivered or not.
   struct Step: Sendable {
     var source: Int
+    /// Where the source has the item first. What the item before leads to may have another one first, as in a
+    /// listing of listings.
+    var place: Position
     /// Where the source goes on after it; nil at its end.
     var after: Position?
-    /// Where the source has the item first, if that is not where it stands before it.
-    var anchor: Position?
     /// By what the item is known again; nil where it was not delivered, or items are not compared.
     var digest: UInt64?
   }
@@ -164,8 +165,7 @@ struct MergePlaces: Sendable {
   /// Where the item at `index` comes first: in its source alone, as another one may answer sooner the next time.
   func anchor(ofItem index: Int) -> Position? {
     guard index < starts.count else { return nil }
-    let (before, step) = (steps.prefix(starts[index]), steps[starts[index]])
-    let place = step.anchor ?? before.last { $0.source == step.source }?.after
-    return base.position(ofOnly: step.source, at: place)
+    let step = steps[starts[index]]
+    return base.position(ofOnly: step.source, at: step.place)
   }
 }

@@ -37,12 +37,10 @@ extension MergeMachine {
 
   private mutating func take(from source: Int, _ held: inout Held, _ run: inout Run) {
     let item = held.page.items[held.taken]
-    let anchor = held.page.anchor(ofItem: held.taken)
-    // Of a listing of listings the item lies there, and not where it went on before: that may lead to another one.
-    let place = held.page.head.origins == nil ? nil : held.page.position(ofItem: held.taken)
+    let place = held.page.anchor(ofItem: held.taken) ?? held.page.position(ofItem: held.taken)
     held.taken += 1
     var step = MergePlaces.Step(
-      source: source, after: held.page.position(afterItems: held.taken), anchor: anchor ?? place)
+      source: source, place: place, after: held.page.position(afterItems: held.taken))
     if held.isLast, held.taken == held.page.items.count { step.after = nil }
     let digest = rules.duplicates.map { MergeDigest($0(item)).value }
     if let digest, !known.insert(digest).inserted {
