@@ -114,8 +114,7 @@ struct DetectorSign: Hashable {
     ]
     let wholes = [
       "aftercursor", "continuation", "continuationtoken", "endcursor", "nextcursor", "nextmarker",
-      "nexttoken",
-      "pagekey", "resumptiontoken",
+      "nexttoken", "pagekey", "resumptiontoken",
     ]
     return name == "lastkey" || name == "lastevaluatedkey"
       || starts.contains(where: name.hasPrefix) || wholes.contains(where: name.hasSuffix)

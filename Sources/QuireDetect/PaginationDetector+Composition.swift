@@ -35,10 +35,9 @@ extension PaginationDetector {
       case .flag, .total, .pages: continue
       }
     }
-    let flags = flags()
+    let (flags, total) = (flags(), itemTotal)
     return routes.prefix(12).map { route in
-      let total = itemTotal
-      return Pagination(
+      Pagination(
         next: route.next, send: route.send, request: Pagination.RequestRule(isQuery: isPost),
         end: flags + sentinels(of: route.next),
         items: items, total: total)
@@ -257,15 +256,13 @@ extension PaginationDetector {
     let offsets =
       [offsetParameter] + repeatedParameters(of: .offset) + beside.filter { !numbersPages($0) }
     let further = furtherParameters
-    let numbered = Self.unique(pages + further.pages).map {
-      self.numbered(items, first: firstPage, $0)
-    }
+    let numbered = Self.unique(pages).map { self.numbered(items, first: firstPage, $0) }
     let counted = Self.unique(offsets + further.offsets).map {
       self.counted(items, first: firstOffset, $0)
     }
-    let few = numbered.count - further.pages.count
-    return [numbered[0], counted[0]] + numbered[1..<max(few, 1)] + counted.dropFirst()
-      + numbered[max(few, 1)...]
+    let others = Self.unique(further.pages).filter { !pages.contains($0) }
+    return [numbered[0], counted[0]] + numbered.dropFirst() + counted.dropFirst()
+      + others.map { self.numbered(items, first: firstPage, $0) }
   }
 
   /// Parameters that many servers count by, to be tried last, where the page says that more follows and

@@ -67,14 +67,6 @@ struct PaginationVocabulary: Sendable {
   ]
   /// Names of offsets: those of presets, and compositions of common words.
   private(set) var offsetNames = PaginationVocabulary.composedOffsetNames()
-  /// Whether a parameter of that name takes an offset: a known name, or one that ends like it, such as
-  /// `_paginationOffset` and `resultsToSkip`.
-  func isOffset(_ name: String) -> Bool {
-    guard !pageNames.contains(name) else { return false }
-    return offsetNames.contains(name)
-      || ["offset", "skip", "start", "startat", "startindex", "startrow"].contains(
-        where: name.hasSuffix)
-  }
   /// Names of parameters that take tokens.
   private(set) var tokenParameters: Set<String> = ["after", "cursor", "marker", "token"]
   private var frequencies: [DescriptionTrait: Int] = [:]
@@ -181,9 +173,8 @@ struct PaginationVocabulary: Sendable {
     var names: [String: Total.Kind] = ["found": .items, "totalfound": .items]
     for thing in things {
       for name in [
-        thing + "count", "total" + thing, "totalof" + thing, "totalnumberof" + thing,
-        "total" + thing + "count",
-        thing + "total", thing + "found",
+        thing + "count", thing + "found", thing + "total", "total" + thing,
+        "total" + thing + "count", "totalof" + thing, "totalnumberof" + thing,
       ] { names[name] = .items }
     }
     // A number of items, where it is not the page's own.
@@ -299,6 +290,15 @@ struct PaginationVocabulary: Sendable {
   func isEcho(_ value: JSONValue, named name: String) -> Bool {
     guard value.integer != nil else { return false }
     return pageNames.contains(name) || offsetNames.contains(name)
+  }
+
+  /// Whether a parameter of that name takes an offset: a known name, or one that ends like it, such as
+  /// `_paginationOffset` and `resultsToSkip`.
+  func isOffset(_ name: String) -> Bool {
+    guard !pageNames.contains(name) else { return false }
+    return offsetNames.contains(name)
+      || ["offset", "skip", "start", "startat", "startindex", "startrow"].contains(
+        where: name.hasSuffix)
   }
 
   /// Whether a value of that name is where a page starts, wherever it stands.
