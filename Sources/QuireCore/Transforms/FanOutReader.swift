@@ -34,7 +34,7 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
     var hasDelivered = false
     /// Its next page, on the way or there.
     var task: Task<Outcome, Never>?
-    /// Whether that was cancelled from here. A source may throw the same error by itself.
+    /// Whether this reader cancelled that read. A source may throw a `CancellationError` of its own.
     var isCancelled = false
   }
 
@@ -411,7 +411,7 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
         return state.places
       }
       let start = parent.start ?? state.places.childStart
-      // Of one that was not read the parents go on with, in whatever order they come then.
+      // Nothing of its listing was read: the parents go on there, in whatever order they come then.
       let isUnread = start == nil && parent.anchor != parent.position
       return isUnread
         ? FanOutPlaces(behind: parent.position) : Self.places(from: parent, start)

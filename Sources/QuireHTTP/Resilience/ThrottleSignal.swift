@@ -10,8 +10,8 @@ import QuirePagination
 
 /// Reads how long a server wants its clients to wait.
 package enum ThrottleSignal {
-  /// The wait that `fields` ask for, seen at `now`, in seconds since 1970: what they say outright, or else until
-  /// whatever has nothing left comes back. Garbage is nil; the past is zero.
+  /// The wait that `fields` ask for, seen at `now`, in seconds since 1970: what they say outright, or else until the
+  /// last of the limits that have nothing left is reset. Garbage is nil; the past is zero.
   package static func wait(in fields: HTTPFields, now: Double) -> Duration? {
     let allowance = ServerAllowance(fields, now: now)
     return allowance.wait
