@@ -260,9 +260,10 @@ import Testing
     #expect(try await ids(store).count == 7)
   }
 
-  /// A shared store whose leases end at once.
-  private struct ShortLeases: SharedFeedStore {
-    let base: SharedMemoryFeedStore
+  /// A shared store that answers claims in a way of its own.
+  private struct ClaimingStore: SharedFeedStore {
+    var base = SharedMemoryFeedStore()
+    let claiming: @Sendable (SharedMemoryFeedStore, FeedClaim) async -> [FeedSubscription]
 
     func subscriptions() async throws -> [FeedSubscription] { await base.subscriptions() }
     func apply(_ change: FeedChange) async throws -> FeedEffect { await base.apply(change) }
@@ -273,9 +274,7 @@ import Testing
     }
     func subscription(pushToken: String) async throws -> FeedSubscription? { nil }
     func claim(_ claim: FeedClaim) async throws -> [FeedSubscription] {
-      var claim = claim
-      claim.lease = .zero
-      return await base.claim(claim)
+      await claiming(base, claim)
     }
   }
 
@@ -290,8 +289,13 @@ import Testing
     }
     var environment = Aggregator.Environment()
     environment.now = { clock.now }
+    let shortLeases = ClaimingStore(base: base) { base, claim in
+      var claim = claim
+      claim.lease = .zero
+      return await base.claim(claim)
+    }
     let aggregator = Aggregator(
-      store: ShortLeases(base: base), client: PageClient(transport: taking, configuration: .feed),
+      store: shortLeases, client: PageClient(transport: taking, configuration: .feed),
       settings: AggregatorSettings(), environment: environment
     ) { event in
       if case .polled(let report) = event { events.note(report) }
@@ -367,31 +371,17 @@ import Testing
     #expect(await store.subscriptions() == [subscription])
   }
 
-  /// A shared store that goes by the due times alone, as a database does.
-  private struct DueTimes: SharedFeedStore {
-    let base = SharedMemoryFeedStore()
-
-    func subscriptions() async throws -> [FeedSubscription] { await base.subscriptions() }
-    func apply(_ change: FeedChange) async throws -> FeedEffect { await base.apply(change) }
-    func entries(
-      _ selection: EntrySelection, at position: Position?, limit: Int
-    ) async throws -> Page<StoredEntry> {
-      try await base.entries(selection, at: position, limit: limit)
-    }
-    func subscription(pushToken: String) async throws -> FeedSubscription? { nil }
-    func claim(_ claim: FeedClaim) async throws -> [FeedSubscription] {
-      var wide = claim
-      // Gets the leases.
-      wide.dueBy = 1e12
-      return await base.claim(wide).filter { $0.schedule.nextPoll <= claim.dueBy }
-    }
-  }
-
   @Test(
     "17-Polling, 17-Shared: a feed that is late is not polled in the hours that it asks to skip",
     arguments: [false, true])
   func lateInSkips(isShared: Bool) async throws {
-    let (clock, store) = (Clock(), DueTimes())
+    let clock = Clock()
+    // One that goes by the due times alone, as a database does; the wide claim gets the leases.
+    let store = ClaimingStore { base, claim in
+      var wide = claim
+      wide.dueBy = 1e12
+      return await base.claim(wide).filter { $0.schedule.nextPoll <= claim.dueBy }
+    }
     // From 08:00, when the next poll is at nine.
     let web = FeedWeb { _, _ in
       .init(body: rssPage([1], "<skipHours><hour>10</hour><hour>11</hour></skipHours>"))
