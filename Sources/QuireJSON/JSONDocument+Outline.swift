@@ -94,46 +94,47 @@ extension JSONDocument {
   func sample(of lists: [Int], from first: Int = 0) -> PageSample {
     var sample = PageSample()
     bytes.withUnsafeBytes { bytes in
-      for (index, item) in lists.lazy.flatMap({ elements(of: $0) }).enumerated() {
-        sample.add(itemAt: first + index) { look(at: item, (path: 0, name: ""), 0, bytes, &$0) }
+      var number = first
+      for list in lists {
+        for item in elements(of: list) {
+          sample.add(itemAt: number) { look(at: item, 0, 0, bytes, &$0, named: "") }
+          number += 1
+        }
       }
     }
     return sample
   }
 
-  /// Takes note of a value, or of what is in it.
+  /// Takes note of a value, or of what is in it; `path` is the hash of the names that lead there, `name` these names.
   private func look(
-    at node: Int, _ place: (path: Int, name: String), _ depth: Int,
-    _ bytes: UnsafeRawBufferPointer, _ item: inout PageSample.Item
+    at node: Int, _ path: Int, _ depth: Int, _ bytes: UnsafeRawBufferPointer,
+    _ item: inout PageSample.Item, named name: @autoclosure () -> String
   ) {
-    let kind = word(at: node).kind
+    let word = word(at: node)
     // A list is one value, but for an item that is a row of them.
-    if kind == .object, depth < PageSample.Item.deepest {
-      for name in names(of: node) where !item.isFull {
-        let written = UnsafeRawBufferPointer(rebasing: bytes[word(at: name).content])
-        let path = ContentDigest.of(written, seed: place.path)
-        step(to: name + 1, path, { String(decoding: written, as: UTF8.self) }, place.name)
-      }
-    } else if kind == .array, depth == 0 {
-      for (index, element) in elements(of: node).enumerated() where !item.isFull {
-        step(to: element, index, { String(index) }, place.name)
-      }
-    } else {
+    let isRow = word.isKind(.array) && depth == 0
+    guard isRow || word.isKind(.object) && depth < PageSample.Item.deepest else {
       let written = UnsafeRawBufferPointer(rebasing: bytes[range(of: node)])
-      item.add(place.path, holding: ContentDigest.of(written), named: place.name)
+      return item.add(path, holding: ContentDigest.of(written), named: name())
     }
-
-    func step(to node: Int, _ path: Int, _ name: () -> String, _ prefix: String) {
-      guard word(at: node).kind == .object else {
-        let written = UnsafeRawBufferPointer(rebasing: bytes[range(of: node)])
-        item.add(
-          path, holding: ContentDigest.of(written),
-          named: prefix.isEmpty ? name() : prefix + "/" + name())
-        return
+    var child = node + 2
+    for index in 0..<word.length {
+      if item.isFull { return }
+      if isRow {
+        look(at: child, index, 1, bytes, &item, named: Self.join(name(), String(index)))
+      } else {
+        let written = UnsafeRawBufferPointer(rebasing: bytes[self.word(at: child).content])
+        child += 1
+        look(
+          at: child, ContentDigest.of(written, seed: path), depth + 1, bytes, &item,
+          named: Self.join(name(), String(decoding: written, as: UTF8.self)))
       }
-      let full = prefix.isEmpty ? name() : prefix + "/" + name()
-      look(at: node, (path, full), depth + 1, bytes, &item)
+      child = next(after: child)
     }
+  }
+
+  private static func join(_ prefix: String, _ name: String) -> String {
+    prefix.isEmpty ? name : prefix + "/" + name
   }
 }
 

@@ -190,6 +190,7 @@ final class JSONIndex: Sendable {
 
 /// Moving over the tape. A node is the tape index of a value; 0 is the whole page.
 extension JSONDocument {
+  @inline(__always)
   func word(at node: Int) -> JSONWord { JSONWord(bits: tape[node]) }
 
   /// The node behind `node` and everything in it.
@@ -200,7 +201,7 @@ extension JSONDocument {
   /// Where the value stands in the page, brackets and quotes included.
   func range(of node: Int) -> Range<Int> {
     let word = word(at: node)
-    if word.kind.isContainer { return word.offset..<Int(tape[node + 1] & 0xFFFF_FFFF) }
+    if word.isContainer { return word.offset..<Int(tape[node + 1] & 0xFFFF_FFFF) }
     if word.kind.isString { return word.offset - 1..<word.offset + word.length + 1 }
     return word.content
   }

@@ -35,12 +35,9 @@ struct PageLikeness {
     guard earlier.count == later.count, earlier.items.count == later.items.count, later.count > 0
     else { return nil }
     // Most pages are told apart by the first member of the first item that should do so.
-    for (old, new) in zip(earlier.items[0], later.items[0]) where old.member == new.member {
-      if old.value != new.value, roles[new.member, in: later].role == .identity,
-        roles[new.member, in: later].isOwn
-      {
-        return nil
-      }
+    for (old, new) in zip(earlier.items[0], later.items[0])
+    where old.member == new.member && old.value != new.value {
+      if roles[new.member, in: later] == (.identity, true) { return nil }
     }
     var columns: [Int: Column] = [:]
     var order: [Int] = []
@@ -69,7 +66,7 @@ struct PageLikeness {
     }
     count = later.items.count
     self.columns = order.compactMap { member in
-      columns[member].map { (later.names[member] ?? earlier.names[member] ?? "", $0) }
+      columns[member].map { (later.name(of: member) ?? earlier.name(of: member) ?? "", $0) }
     }
   }
 
@@ -148,9 +145,9 @@ struct PageLikeness {
 }
 
 extension PageSample {
-  /// Whether an item says by which name it is to be known.
-  func hasIdentity(_ roles: inout MemberRoles) -> Bool {
-    items.first?.contains { roles[$0.member, in: self] == (.identity, true) } ?? false
+  /// What the first item is known by: its first member of its own that says it; nil where there is none.
+  func identity(_ roles: inout MemberRoles) -> Value? {
+    items.first?.first { roles[$0.member, in: self] == (.identity, true) }
   }
 }
 
@@ -164,11 +161,20 @@ struct MemberRoles: Sendable {
   subscript(member: Int, in sample: PageSample) -> (role: MemberRole, isOwn: Bool) {
     mutating get {
       if let known = known[member] { return known }
-      let path = sample.names[member] ?? ""
+      let path = sample.name(of: member) ?? ""
       let role = (MemberRole(path: path), !path.contains("/"))
       if known.count < Self.most { known[member] = role }
       return role
     }
+  }
+}
+
+/// The paths of members and their hashes: so few that looking at each of them is the fastest way to find one.
+private struct MemberNames {
+  private(set) var all: [(member: Int, name: String)] = []
+
+  mutating func add(_ member: Int, _ name: @autoclosure () -> String) {
+    if !all.contains(where: { $0.member == member }) { all.append((member, name())) }
   }
 }
 
@@ -191,7 +197,17 @@ package struct PageSample: Sendable {
     package static let deepest = 3
 
     fileprivate(set) var values: [Value] = []
-    fileprivate var names: [Int: String]
+    fileprivate var names: MemberNames
+    /// What the item looked at before it holds: most have the same members in the same order, of which none needs
+    /// to be looked for.
+    private let before: [Value]
+    private var isAsBefore = true
+
+    fileprivate init(names: MemberNames, before: [Value]) {
+      self.names = names
+      self.before = before
+      values.reserveCapacity(before.isEmpty ? Self.mostMembers : before.count)
+    }
 
     /// Whether further members are left out.
     package var isFull: Bool { values.count >= Self.mostMembers }
@@ -201,9 +217,14 @@ package struct PageSample: Sendable {
     package mutating func add(
       _ member: Int, holding value: Int, named name: @autoclosure () -> String
     ) {
-      guard !isFull, !values.contains(where: { $0.member == member }) else { return }
+      guard !isFull else { return }
+      let place = values.count
+      isAsBefore = isAsBefore && place < before.count && before[place].member == member
+      if !isAsBefore {
+        guard !values.contains(where: { $0.member == member }) else { return }
+        names.add(member, name())
+      }
       values.append(Value(member: member, value: value))
-      if names[member] == nil { names[member] = name() }
     }
   }
 
@@ -211,8 +232,7 @@ package struct PageSample: Sendable {
   package private(set) var count = 0
   /// The items that were looked at.
   private(set) var items: [[Value]] = []
-  /// The paths of members, by their hashes.
-  private(set) var names: [Int: String] = [:]
+  private var names = MemberNames()
   /// Whether the page was asked for by counting items or pages, so that a server that says the same
   /// twice may well mean it.
   package var isCounted = false
@@ -230,9 +250,9 @@ package struct PageSample: Sendable {
   package mutating func add(itemAt index: Int, _ look: (inout Item) -> Void) {
     count += 1
     guard Self.takes(index) else { return }
-    var item = Item(names: names)
+    var item = Item(names: names, before: items.last ?? [])
     // Only one may hold the names, or each new one would copy them.
-    names = [:]
+    names = MemberNames()
     look(&item)
     names = item.names
     items.append(item.values)
@@ -242,8 +262,11 @@ package struct PageSample: Sendable {
   package mutating func append(_ more: PageSample) {
     count += more.count
     items += more.items
-    names.merge(more.names) { old, _ in old }
+    for (member, name) in more.names.all { names.add(member, name) }
   }
+
+  /// The path of a member, by its hash.
+  func name(of member: Int) -> String? { names.all.first { $0.member == member }?.name }
 
   /// Whether all items looked at hold the same.
   var isUniform: Bool { items.allSatisfy { $0 == items[0] } }

@@ -10,6 +10,8 @@ struct RecentPages: Sendable {
   private struct Known: Sendable {
     var fingerprint: Int?
     var sample: PageSample?
+    /// What the first item is known by.
+    var identity: PageSample.Value?
   }
 
   /// How many pages in a row may look like one before them where that may be right.
@@ -32,7 +34,8 @@ struct RecentPages: Sendable {
   /// Takes note of a page, unless it is one that was there.
   mutating func meet(_ fingerprint: Int?, _ sample: PageSample?) -> Meeting {
     guard capacity > 0, fingerprint != nil || sample != nil else { return .new }
-    let page = Known(fingerprint: fingerprint, sample: sample)
+    let page = Known(
+      fingerprint: fingerprint, sample: sample, identity: sample?.identity(&roles))
     largest = max(largest, sample?.count ?? 0)
     var likeness: (distance: Int, changed: [String])?
     for (index, known) in pages.enumerated().reversed() {
@@ -44,8 +47,7 @@ struct RecentPages: Sendable {
       }
     }
     if let likeness {
-      let isIdentified = sample?.hasIdentity(&roles) == true
-      guard alike < (isIdentified ? Self.mostAlikeIdentified : Self.mostAlike) else {
+      guard alike < (page.identity != nil ? Self.mostAlikeIdentified : Self.mostAlike) else {
         return .repeated(distance: likeness.distance, changed: likeness.changed)
       }
       alike += 1
@@ -59,18 +61,22 @@ struct RecentPages: Sendable {
 
   private mutating func compare(_ known: Known, _ page: Known) -> PageLikeness.Verdict {
     if let fingerprint = page.fingerprint, fingerprint == known.fingerprint {
-      return mayBeMeant(page.sample) ? .alike(changed: []) : .repeated(changed: [])
+      return mayBeMeant(page) ? .alike(changed: []) : .repeated(changed: [])
     }
     guard let old = known.sample, let new = page.sample else { return .different }
+    // By this most pages are told apart at once.
+    if let first = known.identity, let identity = page.identity, first.member == identity.member,
+      first.value != identity.value
+    {
+      return .different
+    }
     return PageLikeness(old, new, roles: &roles)?.verdict ?? .different
   }
 
   /// Whether a page that is the same as one before it may be another one all the same: a full one, asked
   /// for by count, whose items do not differ from one another and have no identity.
-  private mutating func mayBeMeant(_ sample: PageSample?) -> Bool {
-    guard let sample, sample.isCounted, sample.count >= largest, sample.isUniform else {
-      return false
-    }
-    return !sample.hasIdentity(&roles)
+  private func mayBeMeant(_ page: Known) -> Bool {
+    guard let sample = page.sample, sample.isCounted, sample.count >= largest else { return false }
+    return page.identity == nil && sample.isUniform
   }
 }

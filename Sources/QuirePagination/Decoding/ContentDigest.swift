@@ -5,10 +5,13 @@
 /// is no cryptographic hash.
 package struct ContentDigest {
   private static let key = UInt64.random(in: .min ... .max) | 1
-  private let key = Self.key
-  private var state = Self.key
+  private let key: UInt64
+  private var state: UInt64
 
-  package init() {}
+  package init() {
+    key = Self.key
+    state = key
+  }
 
   /// The hash of some bytes; another `seed` makes another one of the same bytes.
   package static func of(_ bytes: UnsafeRawBufferPointer, seed: Int = 0) -> Int {

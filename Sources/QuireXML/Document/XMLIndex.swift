@@ -313,31 +313,35 @@ extension XMLIndex {
 extension XMLIndex {
   /// Takes note of an item's attributes, its text and what is in its elements.
   func look(at node: Int, _ item: inout PageSample.Item) {
-    look(at: node, (path: 0, name: ""), 0, &item)
+    look(at: node, 0, 0, &item, named: "")
   }
 
+  /// `path` is the hash of the names that lead there, `prefix` these names.
   private func look(
-    at node: Int, _ place: (path: Int, name: String), _ depth: Int, _ item: inout PageSample.Item
+    at node: Int, _ path: Int, _ depth: Int, _ item: inout PageSample.Item,
+    named prefix: @autoclosure () -> String
   ) {
     for attribute in attributes(of: node) where !item.isFull {
       let name = name(of: attribute)
       item.add(
-        Self.digest("@" + name.local, place.path), holding: Self.digest(value(of: attribute)),
-        named: Self.join(place.name, "@" + name.qualified))
+        Self.digest("@" + name.local, path), holding: Self.digest(value(of: attribute)),
+        named: Self.join(prefix(), "@" + name.qualified))
     }
     withText(of: node) { text in
       let text = XMLText.trimmed(text)
       guard !text.isEmpty else { return }
-      item.add(place.path, holding: Self.digest(text), named: place.name)
+      item.add(path, holding: Self.digest(text), named: prefix())
     }
     for child in children(of: node) where !item.isFull {
       let name = name(of: child)
-      let path = Self.digest(name.local, place.path)
-      let full = Self.join(place.name, name.qualified)
+      let inner = Self.digest(name.local, path)
       if depth < PageSample.Item.deepest {
-        look(at: child, (path, full), depth + 1, &item)
+        look(
+          at: child, inner, depth + 1, &item, named: Self.join(prefix(), name.qualified))
       } else {
-        item.add(path, holding: Self.digest(value(of: child)), named: full)
+        item.add(
+          inner, holding: Self.digest(value(of: child)),
+          named: Self.join(prefix(), name.qualified))
       }
     }
   }
