@@ -17,6 +17,8 @@ extension WalkReport.Warning.Code {
   public static let shortFirstPage = Self("shortFirstPage")
   /// The page that was taken for the last one has signs that another one follows.
   public static let signsOfMore = Self("signsOfMore")
+  /// The declared number of items changed while the listing was read by counting: some may be missing or come twice.
+  public static let changedTotal = Self("changedTotal")
 }
 
 /// Checks the pages of a walk for signs that its description does not fit: a misspelled path ends a
@@ -39,6 +41,8 @@ struct ListingAudit: Sendable {
   private var leadsOn = false
   private var items = 0
   private var declared: Int?
+  /// What was declared before it changed for the first time.
+  private var declaredFirst: Int?
   /// The last page, while the description is in doubt. Otherwise nil, so that a walk holds no page
   /// longer than its consumer does.
   private var suspect: HTTPPageInfo?
@@ -90,7 +94,10 @@ struct ListingAudit: Sendable {
     }
     pages += 1
     items += count
-    if let total = page.total, total.kind == .items { declared = total.value }
+    if let total = page.total, total.kind == .items {
+      if let declared, declared != total.value { declaredFirst = declaredFirst ?? declared }
+      declared = total.value
+    }
     if pages == 1 {
       if page.next != nil { link = unfollowedLink(in: info.document) }
       let type = info.head.headerFields[.contentType] ?? ""
@@ -118,12 +125,16 @@ struct ListingAudit: Sendable {
     }
     // A report may be requested after every page, and comparing with presets is slow.
     let isOver = isExhausted || isFailed
-    guard items == 0 || mixed != nil || link != nil || isOver && suspect != nil else { return [] }
+    let isMoved = isOver && movedItems != nil
+    guard items == 0 || mixed != nil || link != nil || isOver && suspect != nil || isMoved else {
+      return []
+    }
     let own = OwnParts(pagination: pagination)
     // A rule or a continuation reads no list.
     lazy var values = outline(of: suspect).filter { $0.kind != .list }.map(\.path)
     var warnings = ownMistakes(own)
     guard isOver else { return warnings }
+    if let movedItems { warnings.append(movedItems) }
     // The places of a preset are right, so only the caller's own are reported.
     for rule in rules where rule.setting == .total ? own.total || expectsTotal : own.rules {
       warnings.append(rule.place.suggesting(among: values).warning(rule.setting))
@@ -142,7 +153,7 @@ struct ListingAudit: Sendable {
   /// The warnings that do not depend on the end of the listing.
   private func ownMistakes(_ own: OwnParts) -> [WalkReport.Warning] {
     var warnings: [WalkReport.Warning] = []
-    if items == 0, let found = found(own) {
+    if items == 0, declared != 0, let found = found(own) {
       let paths = pagination.items.paths.map(\.place).joined(separator: " or ")
       warnings.append(
         .init(
@@ -182,16 +193,25 @@ struct ListingAudit: Sendable {
       remedy: Remedy(.next))
   }
 
+  /// The warning that items were added or removed while the pages were counted, which moves the items behind them
+  /// over the borders of pages.
+  private var movedItems: WalkReport.Warning? {
+    guard let declaredFirst, let declared, declared != declaredFirst, pagination.next.root.isCounter
+    else { return nil }
+    return .init(
+      .changedTotal,
+      "the declared number of items went from \(declaredFirst) to \(declared) while pages were counted: items may "
+        + "have moved over the border of a page, so that some are missing or came twice. In an order that does not "
+        + "change, oldest first, or by a cursor they do not move.")
+  }
+
   /// The warning that the first page was taken for the last only because it is short. The server
   /// may give fewer items than requested, and then every page looks like that.
   private func shortPage(_ own: OwnParts) -> WalkReport.Warning? {
-    guard let pageSize = suspect?.pageSize, pages == 1, items > 0, items < pageSize,
+    // Where a continuation is missing, that is what ended the listing.
+    guard let pageSize = suspect?.pageSize, pages == 1, items > 0, items < pageSize, next == nil,
       declared != items, pagination.end.contains(.shortPage), hasPageSize || own.rules
     else { return nil }
-    switch pagination.next {
-    case .offset, .pageNumber, .lastItem, .firstItem, .maxItem: break
-    default: return nil
-    }
     let says = pagination.end.contains { rule in
       switch rule {
       case .flag, .total: rules.isEmpty || hasRule

@@ -95,4 +95,70 @@ struct WarningTests {
     let sizes = walk.report.warnings.filter { $0.code == .shortFirstPage }
     #expect(sizes.first?.remedy?.values == ["2"], "\(walk.report.warnings)")
   }
+
+  @Test(
+    "12-A2: a short first page is in the report wherever nothing else ended the listing, whatever leads on",
+    arguments: [
+      (Pagination.sendGrid, #"[{"email":"a@b.test","created":1}]"#),
+      (.couchFind, #"{"docs":[{"_id":"a"}],"bookmark":"b"}"#),
+    ])
+  func shortFirstPageOfAny(preset: Pagination, page: String) async throws {
+    let client = PageClient(transport: Answers([Answers.Answer(stringLiteral: page)]))
+    let request =
+      preset == .couchFind
+      ? PageClient.RequestOptions(method: .post, body: .json(.object([])))
+      : PageClient.RequestOptions()
+    let walk = client.cursor(
+      of: JSONValue.self, at: "https://l.test/", pagination: preset, pageSize: 100, request: request
+    ).walk()
+    for try await _ in walk {}
+    #expect(walk.report.warnings.map(\.code) == [.shortFirstPage], "\(walk.report.warnings)")
+  }
+
+  @Test(
+    "12-A2: a total that changes while pages are counted is a doubt, and none while a cursor leads on",
+    arguments: [true, false])
+  func changedTotal(isCounted: Bool) async throws {
+    let pages = [#"{"data":[1,2],"next":"a","total":4}"#, #"{"data":[4],"total":3}"#]
+    let pagination = Pagination(
+      next: isCounted ? .offset : .body("/next"), send: .query("from"),
+      end: isCounted ? [.total("/total"), .emptyPage] : [], items: "/data", total: "/total")
+    let walk = PageClient(transport: Answers(pages.map { Answers.Answer(stringLiteral: $0) }))
+      .cursor(
+        of: Int.self, at: "https://l.test/", pagination: pagination
+      ).walk()
+    for try await _ in walk {}
+    #expect(walk.report.warnings.map(\.code) == (isCounted ? [.changedTotal] : []))
+  }
+
+  @Test("12-A2: an empty listing that says so gets no advice where its items may be")
+  func emptyByItsTotal() async throws {
+    let bundle = #"{"resourceType":"Bundle","total":0,"link":[{"relation":"self","url":"x"}]}"#
+    let walk = PageClient(transport: Answers([Answers.Answer(stringLiteral: bundle)])).cursor(
+      of: JSONValue.self, at: "https://l.test/", pagination: .fhir
+    ).walk()
+    for try await _ in walk {}
+    #expect(walk.report.warnings.isEmpty, "\(walk.report.warnings)")
+  }
+
+  @Test(
+    "12-A2: a page size that was not said is no placeholder in a request",
+    arguments: [
+      (Pagination.sparql, "?query=LIMIT%20{{limit}}%20OFFSET%20{{offset}}"),
+      (
+        .quickBooks.items(at: "/QueryResponse/Customer"),
+        "?query=startposition%20{{start}}%20maxresults%20{{size}}"
+      ),
+    ])
+  func unsaidPageSize(preset: Pagination, query: String) async throws {
+    let items = PageClient(transport: Answers([])).cursor(
+      of: JSONValue.self, at: "https://l.test/" + query, pagination: preset
+    ).items
+    await #expect {
+      _ = try await items.collect()
+    } throws: { error in
+      let error = error as? PageError
+      return error?.code == .invalidArgument && error?.remedies.first?.setting == .pageSize
+    }
+  }
 }

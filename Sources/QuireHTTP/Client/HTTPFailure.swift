@@ -88,6 +88,10 @@ extension RetryMachine.Failure {
           .resultWindowExceeded,
           "The server refuses to page any further, and more data exist.", " Narrow the query."),
         cure: .none)
+    case .transient:
+      self.init(
+        error: error(.serverReportedFailure, "The server reports a failure of the moment."),
+        cure: .retries, retryAfter: wait)
     case .fatal, .empty:
       self.init(
         error: error(.serverReportedFailure, "The server reports a failure."), cure: .none)

@@ -12,6 +12,9 @@ extension Pagination {
       /// The page is not ready, and the answer says so: polls while `RetryPolicy.maximumPolling`
       /// and `RetryPolicy.polls` allow it; then throws `serverReportedFailure`.
       case notReady
+      /// A failure of the moment, such as a search that ran out of time: retries; throws
+      /// `serverReportedFailure` when retries are used up.
+      case transient
       /// The listing is empty.
       case empty
       /// The server's result window ends although more items exist: throws `resultWindowExceeded`.

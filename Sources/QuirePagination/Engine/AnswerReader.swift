@@ -52,7 +52,7 @@ struct AnswerReader: EnginePart {
 
   /// What shows a failure in an answer that is a success by its status and says no more of it.
   private func sign(of rule: Pagination.FailureRule, in answer: PageAnswer) throws -> String? {
-    guard rule.kind == .fatal, (200..<300).contains(answer.status),
+    guard [.fatal, .transient].contains(rule.kind), (200..<300).contains(answer.status),
       case .body(let path)? = rule.when.value,
       let value = try answer.value(at: .body(path), items: items)
     else { return nil }

@@ -174,6 +174,13 @@ struct DescriptionCheck {
       }
       try checkPlaceholder(of: route)
     }
+    if let size = pagination.size, case .placeholder(let text, _) = size.send, !text.isEmpty,
+      RequestEditor(base).has(placeholder: text)
+    {
+      throw Self.failure(
+        "The request has \"\(text)\" where the page size goes, which was not said.",
+        Remedy(.pageSize, [size.max].compactMap { $0.map(String.init) }))
+    }
   }
 
   private func checkPlaceholder(of route: Pagination.Route) throws(PageError) {
