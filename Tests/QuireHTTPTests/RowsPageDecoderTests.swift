@@ -41,6 +41,91 @@ struct RowsPageDecoderTests {
     #expect(try items("a,b\n1,2", type: "text/plain", formats: [.csv]) == [#"{"a":"1","b":"2"}"#])
   }
 
+  /// The items of a page in an encoding of its own.
+  private func items(_ page: [UInt8], type: String?) throws -> [String] {
+    let decoder = AutomaticPageDecoder(json: JSONRawPageDecoder(), xml: XMLRawPageDecoder())
+    var session = decoder.begin(DecodingContext(contentType: type))
+    try session.receive(page)
+    _ = try session.finish()
+    return try session.items().items.map(\.description)
+  }
+
+  @Test("16-Rows: a table that says it has no line of names loses no row to them")
+  func absentNames() throws {
+    for type in ["text/csv; header=absent", "text/csv;charset=utf-8; Header=\"ABSENT\""] {
+      #expect(
+        try items("1,a\n2,\"b\"\n", type: type) == [
+          #"{"c1":"1","c2":"a"}"#, #"{"c1":"2","c2":"b"}"#,
+        ])
+      #expect(try items("1,1", type: type) == [#"{"c1":"1","c2":"1"}"#])
+      #expect(try items("", type: type) == [])
+      #expect { try items("1,2\n3\n", type: type) } throws: { "\($0)".contains("line 2") }
+    }
+    #expect(try items("a,b\n1,2\n", type: "text/csv; header=present") == [#"{"a":"1","b":"2"}"#])
+  }
+
+  @Test(
+    "16-Rows: a table is read in the encoding that its Content-Type or its byte order mark names")
+  func encodedTables() throws {
+    for charset in ["iso-8859-1", "\"windows-1252\"", "ISO-8859-15"] {
+      #expect(
+        try items(Array("n\n".utf8) + [0xE9, 0x0A], type: "text/csv; charset=\(charset)") == [
+          #"{"n":"é"}"#
+        ])
+    }
+    #expect(
+      try items(Array("n\n".utf8) + [0x80, 0x0A], type: "text/csv;charset=windows-1252") == [
+        #"{"n":"€"}"#
+      ])
+    #expect(
+      try items([0x6E, 0x0A, 0x93, 0xFA, 0x96, 0x7B], type: "text/csv; charset=Shift_JIS") == [
+        #"{"n":"日本"}"#
+      ])
+    for (mark, type) in [
+      ("\u{FEFF}", "text/csv"), ("\u{FEFF}", "text/csv; charset=iso-8859-1"),
+      ("", "text/csv; charset=utf-16"),
+    ] {
+      for isLittle in [true, false] {
+        let page = (mark + "n;m\n1;é\n").utf16.flatMap { unit -> [UInt8] in
+          let pair = [UInt8(truncatingIfNeeded: unit), UInt8(truncatingIfNeeded: unit >> 8)]
+          return isLittle ? pair : pair.reversed()
+        }
+        #expect(try items(page, type: type) == [#"{"n":"1","m":"é"}"#])
+      }
+    }
+    #expect(try items("n\né\n", type: "text/csv; charset=utf8mb4") == [#"{"n":"é"}"#])
+    #expect(try items("\u{FEFF}n\né\n", type: "text/csv; charset=iso-8859-1") == [#"{"n":"é"}"#])
+  }
+
+  @Test("16-Rows: a table that is not in the encoding it is said to be in is refused by that name")
+  func wrongEncodings() {
+    for (bytes, charset) in [
+      ([0x6E, 0x0A, 0x93], "Shift_JIS"), ([0x6E, 0x0A, 0xFF, 0xFF, 0x0A], "euc-jp"),
+      ([0x6E, 0x0A, 0xE9, 0x0A], "x-unheard-of"), ([0, 0x6E, 0], "utf-16be"),
+    ] as [([UInt8], String)] {
+      let error = #expect(throws: PageError.self, "\(charset)") {
+        try items(bytes, type: "text/csv; charset=\(charset)")
+      }
+      #expect(error?.code == .malformed && error?.message.contains(charset) == true)
+    }
+  }
+
+  @Test(
+    "16-Rows: a first line that names the delimiter, as spreadsheets write it, is no line of names")
+  func declaredDelimiters() throws {
+    let expected = [#"{"id":"1","a":"2,3,4"}"#]
+    for line in ["sep=;\n", "sep=;\r\n", "SEP=;\r", "\"sep=;\"\n", "\u{FEFF}sep=;\n"] {
+      #expect(try items("\(line)id;a\n1;2,3,4\n", type: "text/csv") == expected, "\(line)")
+    }
+    #expect(try items("sep=\t\nid\ta\n1\t2,3,4\n", type: "text/csv") == expected)
+    #expect(try items("sep=;\n1;2\n", type: "text/csv; header=absent") == [#"{"c1":"1","c2":"2"}"#])
+    #expect(try items("sep=;", type: "text/csv") == [])
+    #expect { try items("sep=;\nid;a\n1\n", type: "text/csv") } throws: {
+      "\($0)".contains("line 3")
+    }
+    #expect(try items("sep=,b\n1,2\n", type: "text/csv") == [#"{"sep=":"1","b":"2"}"#])
+  }
+
   @Test("16-Rows: HTML in a row makes no page of HTML of it")
   func rowsOfHTML() throws {
     #expect(
@@ -82,12 +167,13 @@ struct RowsPageDecoderTests {
   }
 
   @Test(
-    "16-Rows: lines in UTF-16 are refused, with a byte order mark or without",
+    "16-Rows: lines in UTF-16 are refused, but for tables with a byte order mark",
     arguments: [PageFormat.csv, .jsonLines])
   func wideLines(format: PageFormat) throws {
     let texts = format == .csv ? ["id,name\n1,a\n", "имя\nа\n"] : ["{\"a\":1}\n", "[1]"]
     for text in texts {
-      for (mark, isLittle) in [("", true), ("", false), ("\u{FEFF}", true), ("\u{FEFF}", false)] {
+      let marks = format == .csv ? [""] : ["", "\u{FEFF}"]
+      for (mark, isLittle) in marks.flatMap({ [($0, true), ($0, false)] }) {
         let page = (mark + text).utf16.flatMap { unit -> [UInt8] in
           let pair = [UInt8(truncatingIfNeeded: unit), UInt8(truncatingIfNeeded: unit >> 8)]
           return isLittle ? pair : pair.reversed()

@@ -1,3 +1,4 @@
+import QuirePagination
 import QuireXML
 
 /// Reads HTML as text, in linear time for any input.

@@ -38,10 +38,13 @@ package struct MediaType {
   }
 
   /// The `charset` parameter, without quotes (RFC 9110, section 8.3.2); nil for none.
-  package var charset: String? {
+  package var charset: String? { parameter("charset") }
+
+  /// The value of a parameter, without quotes; nil for none.
+  package func parameter(_ name: String) -> String? {
     for parameter in parameters {
       let sides = parameter.split(separator: "=", maxSplits: 1)
-      guard sides.count == 2, sides[0].filter({ $0 != " " }).lowercased() == "charset" else {
+      guard sides.count == 2, sides[0].filter({ $0 != " " }).lowercased() == name else {
         continue
       }
       let value = sides[1].filter { !" \"'".contains($0) }

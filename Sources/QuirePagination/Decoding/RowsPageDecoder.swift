@@ -5,9 +5,13 @@ import QuireCore
 /// raw or made by a closure as those of any page are.
 ///
 /// In CSV, an empty cell without quotes is null, and every other one is a text: nothing is guessed to be
-/// a number. Rows are as long as the first line, or the page is `malformed`. The items are the page, whatever
-/// the description says: there is nothing around them. Neither format shows its own end, so a page is whole
-/// only where the server says how long it is.
+/// a number. Rows are as long as the first line, or the page is `malformed`. Where the Content-Type says that
+/// there are no names (`header=absent`, RFC 4180, section 3), they are `c1`, `c2` and so on. A first line
+/// `sep=;`, as spreadsheets write it, sets the delimiter. A table is in the encoding of its byte order mark,
+/// else in that of the Content-Type's `charset`, else in UTF-8; JSON Lines are in UTF-8.
+///
+/// The items are the page, whatever the description says: there is nothing around them. Neither format shows
+/// its own end, so a page is whole only where the server says how long it is.
 public struct RowsPageDecoder<Item: Sendable>: PageDecoder {
   private let format: PageFormat
   private let json: any PageDecoder<Item>
@@ -26,9 +30,8 @@ public struct RowsPageDecoder<Item: Sendable>: PageDecoder {
     inner.contentType = "application/json"
     inner.items = .root
     context.note?.bind(format)
-    let type = MediaType(context.contentType).name
     return Session(
-      format: format, isTabbed: type == "text/tab-separated-values", base: try json.begin(inner))
+      format: format, type: MediaType(context.contentType), base: try json.begin(inner))
   }
 
   /// As the decoder of JSON.
@@ -40,7 +43,7 @@ public struct RowsPageDecoder<Item: Sendable>: PageDecoder {
 
   private struct Session: PageDecoding {
     let format: PageFormat
-    let isTabbed: Bool
+    let type: MediaType
     var base: any PageDecoding<Item>
     var bytes: [UInt8] = []
 
@@ -49,13 +52,15 @@ public struct RowsPageDecoder<Item: Sendable>: PageDecoder {
     }
 
     mutating func finish() throws -> any PageDocument {
-      try refuseWideEncodings()
-      let page = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? bytes[3...] : bytes[...]
+      let page = try PageText(bytes, charset: format == .csv ? type.charset : nil)
+        .utf8(readsUTF16: format == .csv)
       bytes = []
       var text: [UInt8] = []
       switch format {
       case .csv:
-        var table = TableText(page, delimiter: isTabbed ? 0x09 : nil)
+        var table = TableText(
+          page, delimiter: type.name == "text/tab-separated-values" ? 0x09 : nil,
+          hasNames: type.parameter("header")?.lowercased() != "absent")
         text = try table.json()
       default: text = try LinesText.json(page)
       }
@@ -63,21 +68,83 @@ public struct RowsPageDecoder<Item: Sendable>: PageDecoder {
       return try base.finish()
     }
 
-    /// Throws `malformed` for UTF-16 and UTF-32, in which a line or its end has a zero: taken for UTF-8, it would
-    /// make names and texts with zeros in between.
-    private func refuseWideEncodings() throws(PageError) {
-      let head = bytes.prefix(bytes.prefix { $0 != 0x0A }.count + 2)
-      guard head.contains(0) || head.starts(with: [0xFF, 0xFE]) || head.starts(with: [0xFE, 0xFF])
-      else { return }
-      throw PageError(
-        .malformed,
-        "The page is encoded in UTF-16 or UTF-32, and pages of lines are read in UTF-8 alone. Ask the "
-          + "server for UTF-8.")
-    }
-
     mutating func itemCount() throws -> Int? { try base.itemCount() }
 
     mutating func items() throws -> DecodedItems<Item> { try base.items() }
+  }
+}
+
+/// The text of a page of lines, whatever it is encoded in.
+private struct PageText {
+  private let bytes: [UInt8]
+  private let charset: String?
+
+  init(_ bytes: [UInt8], charset: String?) {
+    (self.bytes, self.charset) = (bytes, charset)
+  }
+
+  /// The text in UTF-8, which its reader checks, without a byte order mark. The mark comes before what HTTP
+  /// says, as in XML (RFC 7303, section 3.2).
+  ///
+  /// Throws `malformed` for an encoding that is not read, and for bytes that are not in the declared one.
+  func utf8(readsUTF16: Bool) throws(PageError) -> ArraySlice<UInt8> {
+    if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { return bytes[3...] }
+    let label = charset.map { "\(ServerText($0, limit: 64))" }
+    if readsUTF16, let encoding = byMark {
+      return try text(bytes[2...], in: encoding, named: "UTF-16")
+    }
+    guard let charset, let label else { return try asUTF8() }
+    guard var encoding = TextEncoding(label: charset) else {
+      // Servers write many things there, and text that can be read as UTF-8 is nothing else.
+      if String(validating: bytes, as: UTF8.self) != nil { return try asUTF8() }
+      throw PageError(
+        .malformed,
+        "The server says that the page is encoded in \(label), which is not known here, and it is not UTF-8. "
+          + "Ask the server for UTF-8.")
+    }
+    if encoding.isASCIICompatible {
+      guard !encoding.isUnicode else { return try asUTF8() }
+    } else if bytes.first != 0, bytes.dropFirst().first == 0 {
+      // "utf-16" without a mark: the bytes tell the order, and big-endian is the standard's guess.
+      encoding = .utf16LittleEndian
+    }
+    return try text(bytes[...], in: encoding, named: label)
+  }
+
+  private func text(
+    _ text: ArraySlice<UInt8>, in encoding: TextEncoding, named label: String
+  ) throws(PageError) -> ArraySlice<UInt8> {
+    guard let text = encoding.utf8(of: text) else {
+      throw PageError(
+        .malformed,
+        "The page is said to be encoded in \(label), and has bytes that are not. Ask the server for UTF-8, or "
+          + "its owner for the right charset.")
+    }
+    return text[...]
+  }
+
+  private func asUTF8() throws(PageError) -> ArraySlice<UInt8> {
+    try refuseWideEncodings()
+    return bytes[...]
+  }
+
+  /// UTF-16 by its byte order mark; that of UTF-32 is none.
+  private var byMark: TextEncoding? {
+    guard !bytes.starts(with: [0xFF, 0xFE, 0, 0]) else { return nil }
+    if bytes.starts(with: [0xFF, 0xFE]) { return .utf16LittleEndian }
+    return bytes.starts(with: [0xFE, 0xFF]) ? .utf16BigEndian : nil
+  }
+
+  /// Throws `malformed` for UTF-16 and UTF-32, in which a line or its end has a zero: taken for UTF-8, it would
+  /// make names and texts with zeros in between.
+  private func refuseWideEncodings() throws(PageError) {
+    let head = bytes.prefix(bytes.prefix { $0 != 0x0A }.count + 2)
+    guard head.contains(0) || head.starts(with: [0xFF, 0xFE]) || head.starts(with: [0xFE, 0xFF])
+    else { return }
+    throw PageError(
+      .malformed,
+      "The page is encoded in UTF-16 or UTF-32, and the server does not say so, or pages of this format are "
+        + "read in UTF-8 alone. Ask the server for UTF-8.")
   }
 }
 
@@ -146,12 +213,36 @@ struct TableText {
   private let page: ArraySlice<UInt8>
   private var place: Int
   private let delimiter: UInt8
+  /// Whether the first line has the names of the columns.
+  private let hasNames: Bool
   private var line = 1
 
-  init(_ page: ArraySlice<UInt8>, delimiter: UInt8?) {
+  init(_ page: ArraySlice<UInt8>, delimiter: UInt8?, hasNames: Bool) {
     self.page = page
-    place = page.startIndex
-    self.delimiter = delimiter ?? Self.delimiter(of: page)
+    self.hasNames = hasNames
+    if let (declared, end) = Self.declaredDelimiter(of: page) {
+      (self.delimiter, place, line) = (declared, end, 2)
+    } else {
+      (self.delimiter, place) = (delimiter ?? Self.delimiter(of: page), page.startIndex)
+    }
+  }
+
+  /// The delimiter that a first line `sep=;` names, as spreadsheets write it for each other, and where the line
+  /// behind it begins; nil for a table that has no such line.
+  private static func declaredDelimiter(
+    of page: ArraySlice<UInt8>
+  ) -> (delimiter: UInt8, end: Int)? {
+    var line = page.prefix { $0 != 0x0A && $0 != 0x0D }
+    var rest = page[line.endIndex...]
+    if rest.first == 0x0D { rest = rest.dropFirst() }
+    if rest.first == 0x0A { rest = rest.dropFirst() }
+    if line.count == 7, line.first == 0x22, line.last == 0x22 {
+      line = line.dropFirst().dropLast()
+    }
+    guard line.count == 5, let delimiter = line.last, delimiter < 0x80, delimiter != 0x22,
+      String(decoding: line.dropLast(), as: UTF8.self).lowercased() == "sep="
+    else { return nil }
+    return (delimiter, rest.startIndex)
   }
 
   /// The one of the usual delimiters that the first line has most of, outside of quotes; a comma where it has
@@ -174,7 +265,7 @@ struct TableText {
   mutating func json() throws(PageError) -> [UInt8] {
     var output: [UInt8] = [UInt8(ascii: "[")]
     guard place < page.endIndex else { return output + [UInt8(ascii: "]")] }
-    let names = try row().map { cell in Self.quoted(cell ?? []) + [UInt8(ascii: ":")] }
+    let names = try names()
     if Set(names).count < names.count {
       throw PageError(.malformed, "The first line of the table has a name twice.")
     }
@@ -203,6 +294,18 @@ struct TableText {
     }
     output.append(UInt8(ascii: "]"))
     return output
+  }
+
+  /// The names of the columns as members begin, from the first line, which is read with them; by their number
+  /// where the table has none, so that the first line is a row.
+  private mutating func names() throws(PageError) -> [[UInt8]] {
+    let start = (place, line)
+    let first = try row()
+    guard !hasNames else {
+      return first.map { cell in Self.quoted(cell ?? []) + [UInt8(ascii: ":")] }
+    }
+    (place, line) = start
+    return first.indices.map { Array("\"c\($0 + 1)\":".utf8) }
   }
 
   /// The cells up to the end of a line; nil for one without anything.

@@ -1,4 +1,5 @@
 import QuireCore
+import QuirePagination
 
 /// Finds out a page's encoding, and turns its bytes into checked UTF-8.
 ///

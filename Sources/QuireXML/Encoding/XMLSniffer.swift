@@ -1,11 +1,12 @@
 import QuireCore
+import QuirePagination
 
 /// Reads a page's first bytes as far as they tell its encoding and its format.
 ///
 /// Source: XML 1.0, appendix F; RFC 7303, section 3.
 enum XMLSniffer {
   struct Finding {
-    var encoding: XMLEncoding
+    var encoding: TextEncoding
     /// The encoding as the page or HTTP writes it.
     var label: String
     /// Bytes of the byte order mark.
@@ -76,7 +77,7 @@ enum XMLSniffer {
   }
 
   /// UTF-16 without a mark, by the `<` that every page starts with.
-  private static func byShape(_ head: [UInt8]) throws(XMLFault.Reason) -> XMLEncoding? {
+  private static func byShape(_ head: [UInt8]) throws(XMLFault.Reason) -> TextEncoding? {
     guard head.count >= 4 else { return nil }
     switch (head[0], head[1], head[2], head[3]) {
     case (0, 0, 0, 0x3C), (0x3C, 0, 0, 0): throw unsupported("UTF-32")
@@ -122,8 +123,8 @@ enum XMLSniffer {
     return String(decoding: name, as: UTF8.self).lowercased() == "html"
   }
 
-  private static func named(_ label: String) throws(XMLFault.Reason) -> XMLEncoding {
-    guard let encoding = XMLEncoding(label: label) else {
+  private static func named(_ label: String) throws(XMLFault.Reason) -> TextEncoding {
+    guard let encoding = TextEncoding(label: label) else {
       throw unsupported(String(label.prefix(64)))
     }
     return encoding

@@ -1,6 +1,8 @@
+import QuirePagination
+
 /// Turns the bytes of a page into checked UTF-8, slice by slice.
 struct XMLTranscoder {
-  private let encoding: XMLEncoding
+  private let encoding: TextEncoding
   private let dropsControls: Bool
   private let replacesInvalid: Bool
   /// How to read bytes that are said to be western; nil is strictly by the label.
@@ -21,7 +23,7 @@ struct XMLTranscoder {
     case mixed
   }
 
-  init(_ encoding: XMLEncoding, leniency: XMLLeniency) throws(XMLFault.Reason) {
+  init(_ encoding: TextEncoding, leniency: XMLLeniency) throws(XMLFault.Reason) {
     let guesses = leniency.contains(.mislabelledEncodings)
     switch encoding {
     case .utf8, .ascii: western = guesses ? .unicode : nil
@@ -66,7 +68,8 @@ struct XMLTranscoder {
       carry.append(contentsOf: slice)
       var isInvalid = false
       let used = converter?.convert(
-        carry, into: &output, onInvalid: replacesInvalid ? { isInvalid = true } : nil)
+        carry, onInvalid: replacesInvalid ? { isInvalid = true } : nil
+      ) { output.append(contentsOf: $0) }
       guard let used else { throw malformed() }
       if isInvalid { repairs.insert(.invalidBytes) }
       carry.removeFirst(used)

@@ -6,7 +6,7 @@
 
 /// The encodings that a page may come in. A closed list: the system knows hundreds, some of them
 /// dangerous to decode.
-enum XMLEncoding: Hashable {
+package enum TextEncoding: Hashable {
   case utf8, utf16BigEndian, utf16LittleEndian, ascii
   /// Also what pages mean that say ISO-8859-1.
   case windows1252
@@ -14,7 +14,7 @@ enum XMLEncoding: Hashable {
   case system(String)
 
   /// The encoding of a label, as the WHATWG's Encoding standard reads it; nil for any other.
-  init?(label: String) {
+  package init?(label: String) {
     let label = label.filter { $0 != " " && $0 != "\"" && $0 != "'" }.lowercased()
     switch label {
     case "utf-8", "utf8": self = .utf8
@@ -29,14 +29,41 @@ enum XMLEncoding: Hashable {
     }
   }
 
-  var isUnicode: Bool {
+  package var isUnicode: Bool {
     switch self {
     case .utf8, .utf16BigEndian, .utf16LittleEndian, .ascii: true
     case .windows1252, .system: false
     }
   }
 
-  var isASCIICompatible: Bool { self != .utf16BigEndian && self != .utf16LittleEndian }
+  package var isASCIICompatible: Bool { self != .utf16BigEndian && self != .utf16LittleEndian }
+
+  /// A whole text in UTF-8; nil where it is not in this encoding, or the system does not know that. What is
+  /// said to be ASCII or UTF-8 is left to its reader to check.
+  package func utf8(of text: ArraySlice<UInt8>) -> [UInt8]? {
+    let name: String
+    switch self {
+    case .utf8, .ascii: return Array(text)
+    case .windows1252:
+      var output: [UInt8] = []
+      output.reserveCapacity(text.count + text.count / 8)
+      for byte in text {
+        if byte < 0x80 {
+          output.append(byte)
+        } else {
+          output += UTF8.encode(Windows1252.scalar(of: byte)) ?? UTF8.encodedReplacementCharacter
+        }
+      }
+      return output
+    case .utf16BigEndian: name = "UTF-16BE"
+    case .utf16LittleEndian: name = "UTF-16LE"
+    case .system(let other): name = other
+    }
+    var output: [UInt8] = []
+    output.reserveCapacity(text.count + text.count / 2)
+    let used = SystemConverter(name)?.convert(Array(text)) { output += $0 }
+    return used == text.count ? output : nil
+  }
 
   private static let systemNames: [String: String] = {
     var names: [String: String] = [
@@ -65,11 +92,11 @@ enum XMLEncoding: Hashable {
 
 /// iconv from one encoding to UTF-8. Used by one parser; keeps the shift state of encodings that
 /// have one.
-final class SystemConverter {
+package final class SystemConverter {
   private let descriptor: iconv_t
 
   /// Nil where the system does not know the encoding.
-  init?(_ encoding: String) {
+  package init?(_ encoding: String) {
     guard let descriptor = iconv_open("UTF-8", encoding), descriptor != iconv_t(bitPattern: -1)
     else { return nil }
     self.descriptor = descriptor
@@ -77,10 +104,11 @@ final class SystemConverter {
 
   deinit { iconv_close(descriptor) }
 
-  /// Appends what `bytes` hold, and returns how many bytes were whole characters; nil when they are
+  /// Passes on what `bytes` hold, and returns how many bytes were whole characters; nil when they are
   /// not in the encoding, unless `onInvalid` is there: it is told, and U+FFFD stands for the byte.
-  func convert(
-    _ bytes: [UInt8], into output: inout XMLBuffer<UInt8>, onInvalid: (() -> Void)? = nil
+  package func convert(
+    _ bytes: [UInt8], onInvalid: (() -> Void)? = nil,
+    _ output: (UnsafeBufferPointer<UInt8>) -> Void
   ) -> Int? {
     var input = bytes.map { CChar(bitPattern: $0) }
     var room = [CChar](repeating: 0, count: 4 << 10)
@@ -96,13 +124,15 @@ final class SystemConverter {
           return (iconv(descriptor, &from, &left, &to, &space), errno)
         }
       }
-      output.append(contentsOf: room[..<(room.count - space)].lazy.map { UInt8(bitPattern: $0) })
+      room[..<(room.count - space)].withUnsafeBytes { bytes in
+        bytes.withMemoryRebound(to: UInt8.self) { output($0) }
+      }
       used = input.count - left
       if result == Int(bitPattern: UInt.max), failure != E2BIG {
         if failure == EINVAL { return used }
         guard let onInvalid else { return nil }
         onInvalid()
-        output.append("\u{FFFD}" as Unicode.Scalar)
+        Array("\u{FFFD}".utf8).withUnsafeBufferPointer { output($0) }
         used += 1
       }
     }
@@ -114,46 +144,14 @@ final class SystemConverter {
 ///
 /// Source: the WHATWG's Encoding standard, index windows-1252.
 package enum Windows1252 {
-  private static let upper: [UInt16] = [
+  @usableFromInline package static let upper: [UInt16] = [
     0x20AC, 0x81, 0x201A, 0x192, 0x201E, 0x2026, 0x2020, 0x2021, 0x2C6, 0x2030, 0x160, 0x2039,
     0x152, 0x8D, 0x17D, 0x8F, 0x90, 0x2018, 0x2019, 0x201C, 0x201D, 0x2022, 0x2013, 0x2014, 0x2DC,
     0x2122, 0x161, 0x203A, 0x153, 0x9D, 0x17E, 0x178,
   ]
 
-  package static func scalar(of byte: UInt8) -> Unicode.Scalar {
+  @inlinable package static func scalar(of byte: UInt8) -> Unicode.Scalar {
     guard 0x80...0x9F ~= byte else { return Unicode.Scalar(byte) }
     return Unicode.Scalar(upper[Int(byte) - 0x80]) ?? "\u{FFFD}"
-  }
-}
-
-/// Makes every line end one line feed, as XML 1.0 demands of its reader (section 2.11).
-///
-/// libxml2 does so for text, but neither in CDATA sections nor without losing count of bytes.
-struct LineEnds {
-  private var endedWithReturn = false
-
-  mutating func unify(in bytes: inout XMLBuffer<UInt8>, from start: Int) {
-    guard start < bytes.count else { return }
-    var index = start
-    var kept = start
-    if endedWithReturn, bytes.base[index] == UInt8(ascii: "\n") { index += 1 }
-    endedWithReturn = bytes.base[bytes.count - 1] == UInt8(ascii: "\r")
-    if index == kept {
-      // Most pages have none.
-      guard let first = memchr(bytes.base + start, 0x0D, bytes.count - start) else { return }
-      index = UnsafeRawPointer(first) - UnsafeRawPointer(bytes.base)
-      kept = index
-    }
-    while index < bytes.count {
-      var byte = bytes.base[index]
-      index += 1
-      if byte == UInt8(ascii: "\r") {
-        byte = UInt8(ascii: "\n")
-        if index < bytes.count, bytes.base[index] == byte { index += 1 }
-      }
-      bytes.base[kept] = byte
-      kept += 1
-    }
-    bytes.removeLast(bytes.count - kept)
   }
 }
