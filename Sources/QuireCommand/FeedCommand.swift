@@ -31,8 +31,9 @@ struct FeedCommand: AsyncParsableCommand {
 
   @Option(
     help: ArgumentHelp(
-      "Only entries published or changed since then; entries without a date too. Pages are read until one has "
-        + "only older ones.", valueName: "date"))
+      "Only entries published or changed since then; entries without a date too. Where pages go from newer to "
+        + "older entries, none is read behind one that has only older ones; of a sitemap index, the sitemaps "
+        + "are read that it does not say to be older.", valueName: "date"))
   var since: String?
 
   @Flag(help: "Refuse a feed that is not as its format demands.")
@@ -81,7 +82,7 @@ struct FeedCommand: AsyncParsableCommand {
       transport: try request.transport(), configuration: values.configuration)
     let options = FeedOptions(
       isStrict: strict, html: html.option, limits: values.configuration.decodingLimits,
-      xmlLimits: values.xmlLimits, links: try request.linkPolicy())
+      xmlLimits: values.xmlLimits, links: try request.linkPolicy(), sitemapsSince: since)
     let printer = FeedPrinter(since: since, limits: values.limits, isRaw: raw)
     let (discover, feed) = (discover, feed)
     let (result, signal) = await Interruption.catching {
@@ -158,33 +159,32 @@ struct FeedPrinter: Sendable {
   func print(_ cursor: Cursor<FeedEntry>) async throws {
     let walk = cursor.limited(to: limits).walk()
     var repairs: [FeedRepair] = []
+    var order = FeedPageOrder()
     defer { say(repairs, walk.report) }
     while let page = try await walk.next() {
       repairs += page.feed?.repairs ?? []
       for entry in page.items where isWanted(entry) { try print(entry) }
-      if let since, !page.items.isEmpty, page.items.allSatisfy({ Self.isOlder($0, than: since) }) {
-        return
-      }
+      if let since, order.showsOnlyOlder(page.feed, page.items, than: since) { return }
+    }
+    // What an index lists and the server does not have was not read.
+    if walk.report.warnings.contains(where: { $0.code == .missingSitemap }) {
+      throw ExitStatus.failed
     }
   }
 
   private func print(_ entry: FeedEntry) throws {
     if isRaw {
       // XML, and what stands between the tokens of JSON, has no escapes of JSON.
-      try write(Data(entry.rawBytes))
+      let raw = entry.rawBytes
+      // The lines of a sitemap that is a text are addresses and nothing else.
+      try write(raw.isEmpty ? Data((entry.url ?? "").utf8) : Data(raw))
     } else {
       try write(entry.jsonFeedItem().description)
     }
   }
 
   private func isWanted(_ entry: FeedEntry) -> Bool {
-    since.map { !Self.isOlder(entry, than: $0) } ?? true
-  }
-
-  /// Whether neither date of an entry is so late.
-  private static func isOlder(_ entry: FeedEntry, than date: Date) -> Bool {
-    let dates = [entry.published, entry.updated].compactMap(\.self)
-    return !dates.isEmpty && dates.allSatisfy { $0 < date }
+    since.map { !entry.isOlder(than: $0) } ?? true
   }
 
   /// Says what was forgiven and what is doubtful.
@@ -213,4 +213,33 @@ struct FeedPrinter: Sendable {
   private func write(_ line: Data) throws {
     try OutputFailure.write(line + Data("\n".utf8), to: STDOUT_FILENO, path: nil)
   }
+}
+
+/// Tells from the pages of a feed whether those behind one can have only older entries.
+///
+/// A page of old entries alone proves nothing: it may be the first of a feed whose oldest page comes first,
+/// or have only what its publisher has pinned to the top. And the sitemaps of an index are in no order.
+struct FeedPageOrder {
+  private var newest: Date?
+  private var hasSitemaps = false
+
+  /// Notes a page, and says whether it and, by the order of the pages so far, all behind it have only entries
+  /// older than a date.
+  mutating func showsOnlyOlder(_ feed: Feed?, _ entries: [FeedEntry], than date: Date) -> Bool {
+    if let family = feed?.format.family, [.sitemap, .sitemapIndex].contains(family) {
+      hasSitemaps = true
+    }
+    guard let latest = entries.compactMap(\.latestDate).max() else { return false }
+    defer { newest = latest }
+    guard !hasSitemaps, let newest, latest < newest else { return false }
+    return entries.allSatisfy { $0.isOlder(than: date) }
+  }
+}
+
+extension FeedEntry {
+  /// When it was changed or published, whichever is later; nil for an entry without a date.
+  fileprivate var latestDate: Date? { [published, updated].compactMap(\.self).max() }
+
+  /// Whether neither date of an entry is so late.
+  fileprivate func isOlder(than date: Date) -> Bool { latestDate.map { $0 < date } ?? false }
 }

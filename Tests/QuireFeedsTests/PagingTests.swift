@@ -212,6 +212,102 @@ struct PagingTests {
   }
 
   @Test(
+    "17-Sitemap: sitemaps of an index that are gone are passed over with a warning each, also in a row, at the end and in what is resumed",
+    arguments: [404, 410])
+  func missingSitemaps(status: Int) async throws {
+    let space = "xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'"
+    @Sendable func index(_ names: [String]) -> String {
+      "<sitemapindex \(space)>"
+        + names.map { "<sitemap><loc>https://a.test/\($0)</loc></sitemap>" }.joined()
+        + "</sitemapindex>"
+    }
+    @Sendable func body(_ url: String) -> String? {
+      let name = url.dropFirst("https://a.test/".count)
+      if name == "sitemap.xml" { return index(["gone1", "gone2", "1", "inner", "2", "gone3"]) }
+      if name == "inner" { return index(["3", "gone4"]) }
+      guard name.count == 1 else { return nil }
+      return "<urlset \(space)><url><loc>https://a.test/p\(name)</loc></url></urlset>"
+    }
+    let web = FeedWeb { url, _ in body(url).map { .init(body: $0) } ?? .init(status: status) }
+    let pages = PageClient(transport: web).feed(at: "https://a.test/sitemap.xml").pages
+    let walk = pages.walk()
+    var (found, places): ([String], [Position]) = ([], [])
+    while let page = try await walk.next() {
+      found += page.items.compactMap(\.url)
+      if let next = page.next { places.append(next) }
+    }
+    #expect(found == [1, 3, 2].map { "https://a.test/p\($0)" })
+    let warnings = walk.report.warnings
+    #expect(warnings.map(\.code) == Array(repeating: .missingSitemap, count: 4))
+    for (number, warning) in warnings.enumerated() {
+      let name = "https://a.test/gone\([1, 2, 4, 3][number])"
+      #expect(warning.message.contains(name) && warning.message.contains("\(status)"), "\(warning)")
+    }
+    // From every place on, in a process that has seen nothing.
+    for (number, place) in places.enumerated() {
+      let later = PageClient(transport: web).feed(at: "https://a.test/sitemap.xml").pages
+      var rest: [String] = []
+      for try await item in later.resuming(from: place).items { rest.append(item.url ?? "") }
+      #expect(found.suffix(rest.count) == rest[...], "\(number): \(rest)")
+      #expect(rest.count == [3, 3, 3, 2, 2, 1, 1, 0][number], "\(number): \(rest)")
+    }
+  }
+
+  @Test(
+    "17-Sitemap: an index that is gone itself, a sitemap that fails otherwise, and a missing page of a feed stay errors"
+  )
+  func otherFailures() async throws {
+    let space = "xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'"
+    let web = FeedWeb { url, _ in
+      switch url {
+      case "https://a.test/s":
+        .init(
+          body:
+            "<sitemapindex \(space)><sitemap><loc>https://a.test/refused</loc></sitemap></sitemapindex>"
+        )
+      case "https://a.test/refused": .init(status: 403)
+      case "https://a.test/feed":
+        .init(body: rssPage([2, 1], "<atom:link rel='next' href='/none'/>"))
+      default: nil
+      }
+    }
+    for url in ["https://a.test/s", "https://a.test/feed", "https://a.test/nothing"] {
+      let error = await #expect(throws: PageError.self) { try await ids(web, url) }
+      #expect(error?.code == .status, "\(url)")
+    }
+  }
+
+  @Test(
+    "17-Sitemap: sitemaps that an index says were changed before a date are not asked for where they are not wanted"
+  )
+  func oldSitemaps() async throws {
+    let space = "xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'"
+    let dates = [
+      "1": "2024-05-01", "2": "2025-05-01", "3": "soon", "4": "2024", "5": "2024-05-31T20:00:00Z",
+    ]
+    let index = dates.sorted { $0.key < $1.key }.map { name, date in
+      "<sitemap><loc>https://a.test/\(name)</loc><lastmod>\(date)</lastmod></sitemap>"
+    }
+    let web = FeedWeb { url, _ in
+      url.hasSuffix("/s")
+        ? .init(body: "<sitemapindex \(space)>\(index.joined())</sitemapindex>")
+        : .init(body: "<urlset \(space)><url><loc>\(url)/p</loc></url></urlset>")
+    }
+    let client = PageClient(transport: web)
+    let since = try #require(FeedDate.read("2024-06-01"))
+    for (options, names) in [
+      (FeedOptions(), ["1", "2", "3", "4", "5"]),
+      (FeedOptions(sitemapsSince: since), ["2", "3", "4", "5"]),
+    ] {
+      var found: [String] = []
+      for try await entry in client.feed(at: "https://a.test/s", options: options).entries {
+        found.append(entry.url ?? "")
+      }
+      #expect(found == names.map { "https://a.test/\($0)/p" })
+    }
+  }
+
+  @Test(
     "R5: next links stay on the feed's host, with and without www., and become https where the feed is"
   )
   func hosts() async throws {

@@ -50,7 +50,31 @@ final class FeedPageReader: PageReader {
       return settle(page, at: position, isNumbered)
     } catch let error as PageError where isNumbered && Self.saysEnd(error) {
       return Page.absent(after: error.traffic)
+    } catch let error as PageError where FeedPaging.isListed(position) && Self.isGone(error) {
+      return try missingSitemap(at: position, error)
     }
+  }
+
+  /// Whether an error means that there is nothing at an address.
+  private static func isGone(_ error: PageError) -> Bool {
+    [404, 410].contains(error.response?.status.code ?? 0)
+  }
+
+  /// An empty page in the place of a sitemap that its index lists and the server does not have, since indexes
+  /// are seldom kept up with what they list, and the other sitemaps are none the worse for it.
+  private func missingSitemap(
+    at position: Position, _ error: PageError
+  ) throws -> Page<FeedEntry> {
+    var page = base.emptyPage(at: position, before: try paging.sitemap(afterMissing: position))
+    page.traffic = error.traffic
+    let status = error.response.map { " answered \($0.status.code)" } ?? " does not have it"
+    let request = error.request ?? "An address"
+    page.warnings.append(
+      WalkReport.Warning(
+        .missingSitemap,
+        "\(request) is what a sitemap index lists, and the server\(status): its entries are missing."
+      ))
+    return page
   }
 
   /// Whether an error means that there is no page with this number.
@@ -120,6 +144,8 @@ final class FeedPageReader: PageReader {
 extension WalkReport.Warning.Code {
   /// A feed's links to older entries form a loop; the walk ended there.
   public static let feedLoop = Self("feedLoop")
+  /// A sitemap that an index lists does not exist (404, 410); the walk went on with the next one.
+  public static let missingSitemap = Self("missingSitemap")
 }
 
 /// The entries of a feed that were seen, so that none is delivered twice.

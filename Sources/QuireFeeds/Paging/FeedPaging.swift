@@ -3,11 +3,23 @@ import QuireCore
 import QuirePagination
 import Synchronization
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// Finds the next page of a feed.
 final class FeedPaging: Sendable {
   private let options: FeedOptions
   /// The sitemaps of each index, by the address of the index.
-  private let indexes = Mutex<[String: [String]]>([:])
+  private let indexes = Mutex<[String: [ListedSitemap]]>([:])
+
+  /// A sitemap of an index, and whether it is asked for.
+  private struct ListedSitemap {
+    let url: String
+    let isWanted: Bool
+  }
 
   init(_ options: FeedOptions) { self.options = options }
 
@@ -24,8 +36,9 @@ final class FeedPaging: Sendable {
 
   /// The page after this one.
   func next(_ page: AnsweredPage) throws -> NextPage? {
-    guard let feed = (page.document as? FeedDocument)?.feed else { return nil }
-    if let step = try sitemap(after: page, feed) { return step }
+    guard let document = page.document as? FeedDocument else { return nil }
+    if let step = try sitemap(after: page, document) { return step }
+    let feed = document.feed
     // A complete document has the whole feed (RFC 5005, section 2).
     if page.state["sitemaps"] != nil || feed.pages.isComplete { return nil }
     if let link = feed.pages.older ?? Self.linkField(of: page) {
@@ -77,31 +90,65 @@ final class FeedPaging: Sendable {
 
   // MARK: Sitemaps
 
+  /// Whether a position is a sitemap that an index lists.
+  static func isListed(_ position: Position) -> Bool {
+    !stack((try? Bookmark(position))?.state).isEmpty
+  }
+
   /// The sitemap after a page: the first one of an index, or the next one in the index that lists
   /// it.
-  private func sitemap(after page: AnsweredPage, _ feed: Feed) throws -> NextPage? {
+  private func sitemap(after page: AnsweredPage, _ document: FeedDocument) throws -> NextPage? {
     var stack = Self.stack(page.state)
-    if feed.format.family == .sitemapIndex {
+    if document.feed.format.family == .sitemapIndex {
       let url = page.request.url
-      indexes.withLock { $0[url] = feed.sitemaps }
+      indexes.withLock { $0[url] = sitemaps(of: document) }
       // An index that contains itself, or is nested too deep, is skipped.
       if !stack.contains(where: { $0.index == url }), stack.count < 8 { stack.append((url, -1)) }
     }
+    forget(allBut: stack.map(\.index))
+    return try sitemap(after: stack, like: page.url)
+  }
+
+  /// The sitemap after the one at a position, which the server does not have; nil where it was the last.
+  func sitemap(afterMissing position: Position) throws -> Bookmark? {
+    let missing = try Bookmark(position)
+    guard case .request(let link) = missing.target, let url = link["href"]?.string,
+      let next = try sitemap(after: Self.stack(missing.state), like: url)
+    else { return nil }
+    var bookmark = Bookmark(.request(["href": .string(next.request.url), "method": "GET"]))
+    bookmark.state = next.state
+    return bookmark
+  }
+
+  /// The next sitemap of the innermost index that has one.
+  private func sitemap(
+    after place: [(index: String, place: Int)], like url: String
+  ) throws -> NextPage? {
+    var stack = place
     while let (index, place) = stack.popLast() {
       guard let list = indexes.withLock({ $0[index] }) else {
         throw PageError(
           .cursorExpired, "The sitemap index that lists this sitemap is not known. Start again.")
       }
-      guard list.indices.contains(place + 1) else { continue }
-      stack.append((index, place + 1))
-      forget(allBut: stack.map(\.index))
+      guard -1..<list.count ~= place,
+        let next = list[(place + 1)...].firstIndex(where: \.isWanted)
+      else { continue }
+      stack.append((index, next))
       let state = JSONValue.array(
         stack.map { .array([.string($0.index), .number(String($0.place))]) })
       return NextPage(
-        PageRequest(url: Self.secured(list[place + 1], like: page.url)),
-        state: ["sitemaps": state])
+        PageRequest(url: Self.secured(list[next].url, like: url)), state: ["sitemaps": state])
     }
     return nil
+  }
+
+  /// The sitemaps of an index; not wanted are those that it says were changed too long ago.
+  private func sitemaps(of index: FeedDocument) -> [ListedSitemap] {
+    zip(index.feed.sitemaps, index.sitemapDates).map { url, date in
+      var isOld = false
+      if let since = options.sitemapsSince, let date { isOld = date < since }
+      return ListedSitemap(url: url, isWanted: !isOld)
+    }
   }
 
   private func forget(allBut urls: [String]) {
@@ -127,7 +174,7 @@ final class FeedPaging: Sendable {
 
   /// Stores an index that was read again, by its address and by the redacted address in positions.
   func found(_ document: any PageDocument, at urls: [String]) {
-    guard let feed = (document as? FeedDocument)?.feed else { return }
-    indexes.withLock { for url in urls { $0[url] = feed.sitemaps } }
+    guard let document = document as? FeedDocument else { return }
+    indexes.withLock { for url in urls { $0[url] = sitemaps(of: document) } }
   }
 }

@@ -1,14 +1,23 @@
 public import QuireCore
 public import QuirePagination
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// The document of a feed's page: the feed's properties, and access by paths of its format.
 public struct FeedDocument: PageDocument {
   /// The feed's properties in this page.
   public let feed: Feed
+  /// By when each sitemap of `feed.sitemaps` was changed last; nil where the index does not say.
+  let sitemapDates: [Date?]
   private let base: any PageDocument
 
-  init(_ feed: Feed, _ base: any PageDocument) {
-    self.feed = feed
+  init(_ parsed: ParsedFeed, _ base: any PageDocument) {
+    feed = parsed.feed
+    sitemapDates = parsed.sitemapDates
     self.base = base
   }
 
@@ -33,10 +42,13 @@ public struct ParsedFeed: Hashable, Sendable {
   public var feed: Feed
   /// The entries, in the publisher's order.
   public var entries: [FeedEntry]
+  /// By when each of the feed's sitemaps was changed last; nil where the index does not say.
+  private(set) var sitemapDates: [Date?] = []
 
-  init(feed: Feed, entries: [FeedEntry]) {
+  init(feed: Feed, entries: [FeedEntry], sitemapDates: [Date?] = []) {
     self.feed = feed
     self.entries = entries
+    self.sitemapDates = sitemapDates
   }
 
   /// Parses a whole document.

@@ -6,8 +6,8 @@ import QuireXML
 /// Decodes the pages of feeds in any format.
 ///
 /// The first byte after white space distinguishes JSON from XML, because the Content-Types of feeds
-/// are unreliable. `client.feed(at:)` combines it with paging; alone, it can be used with a
-/// description of your own.
+/// are unreliable; an address there begins a sitemap that is a text. `client.feed(at:)` combines it
+/// with paging; alone, it can be used with a description of your own.
 public struct FeedPageDecoder: PageDecoder {
   private let options: FeedOptions
 
@@ -37,6 +37,8 @@ struct FeedPageDecoding: PageDecoding {
   /// Whether the parser uses another encoding than the declared one, which is unknown.
   private var isGuessed = false
   private var isJSON: Bool?
+  /// The sitemap that the page is, if it is one that is a text.
+  private var addresses: SitemapText?
   /// The parts of a JSON page, which are joined when it is complete.
   private var parts: [[UInt8]] = []
   private var limitGuard: JSONLimitGuard
@@ -56,6 +58,7 @@ struct FeedPageDecoding: PageDecoding {
   mutating func receive(_ slice: [UInt8]) throws {
     if hasText { return try feed(slice[...]) }
     if isJSON == true { return try receive(json: slice) }
+    if addresses != nil { return try addresses?.receive(slice) ?? () }
     let start = bytes.count
     if bytes.isEmpty { bytes = slice } else { bytes += slice }
     if isJSON == nil {
@@ -64,6 +67,16 @@ struct FeedPageDecoding: PageDecoding {
         return
       }
       guard first <= Self.headSize else { throw Self.noStart }
+      switch SitemapText.begins(bytes[first...], contentType: context.contentType) {
+      case nil: return
+      case true?:
+        defer { bytes = [] }
+        var text = SitemapText(options.limits)
+        try text.receive(Array(bytes[first...]))
+        addresses = text
+        return
+      case false?: break
+      }
       isJSON = bytes[first] == UInt8(ascii: "{")
       if isJSON == true {
         defer { bytes = [] }
@@ -177,7 +190,7 @@ struct FeedPageDecoding: PageDecoding {
   mutating func finish() throws -> any PageDocument {
     let (parsed, document) = try read()
     entries = parsed.entries
-    return FeedDocument(parsed.feed, document)
+    return FeedDocument(parsed, document)
   }
 
   mutating func items() -> DecodedItems<FeedEntry> {
@@ -188,6 +201,13 @@ struct FeedPageDecoding: PageDecoding {
   /// Parses the received page.
   mutating func read() throws -> (parsed: ParsedFeed, document: any PageDocument) {
     defer { (bytes, parts, parser) = ([], [], nil) }
+    if addresses != nil { return try readAddresses() }
+    // Too few bytes came to begin an address.
+    if isJSON == nil, let first = bytes.firstIndex(where: { !Self.isSilent($0) }) {
+      isJSON = bytes[first] == UInt8(ascii: "{")
+      parser = try makeParser(charset: charset)
+      try receive(xml: bytes, at: 0)
+    }
     switch isJSON {
     case nil:
       throw PageError(.truncated, "The answer is empty: a feed has at least a root element.")
@@ -358,7 +378,8 @@ struct FeedPageDecoding: PageDecoding {
     var all = tally
     all.add(reader.repairs.repairs)
     feed.repairs = all.repairs
-    return try finished(ParsedFeed(feed: feed, entries: entries))
+    return try finished(
+      ParsedFeed(feed: feed, entries: entries, sitemapDates: reader.sitemapDates))
   }
 
   private func check(_ count: Int) throws {
@@ -483,6 +504,16 @@ struct FeedPageDecoding: PageDecoding {
       try names.compactMap { name in
         try repair.value(at: PagePath("/" + name), of: document).map { JSONValue.Member(name, $0) }
       })
+  }
+
+  // MARK: Text
+
+  private mutating func readAddresses() throws -> (parsed: ParsedFeed, document: any PageDocument) {
+    guard var text = addresses.take() else { throw Self.noStart }
+    let (entries, repairs) = try text.finish(isWhole: context.isProvenWhole)
+    var feed = Feed(FeedFormat(.sitemap))
+    feed.repairs = repairs
+    return (try finished(ParsedFeed(feed: feed, entries: entries)), EmptyDocument())
   }
 
   // MARK: The end

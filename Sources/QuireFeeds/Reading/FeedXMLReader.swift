@@ -30,6 +30,8 @@ struct FeedXMLReader {
   /// The entry that is read, and what it gets where there is nothing better.
   var entry = FeedEntry()
   var fallback = EntryFallback()
+  /// By when each sitemap of an index was changed last, as far as the index says.
+  private(set) var sitemapDates: [Date?] = []
   /// Whether the entries together have too many parts.
   var hasTooManyInAll: Bool { partsLeft < 0 }
 
@@ -142,9 +144,22 @@ struct FeedXMLReader {
     var feed = Feed(FeedFormat(.sitemapIndex, version: "0.9"))
     for node in root.children where element(node) == .sitemap && !hasTooManyParts {
       let location = node.children.first { element($0) == .loc }?.text
-      if let url = location.flatMap({ address($0, scope) }) { feed.sitemaps.append(url) }
+      guard let url = location.flatMap({ address($0, scope) }) else { continue }
+      feed.sitemaps.append(url)
+      let change = node.children.first { element($0) == .lastmod }?.text
+      sitemapDates.append(change.flatMap(Self.latest))
     }
     return (feed, [], scope)
+  }
+
+  /// The latest time that a date of an index can mean; nil for a year or a month alone, and for what is no
+  /// date. One without a time is any of that day's, wherever the publisher lives.
+  private static func latest(_ text: String) -> Date? {
+    let text = text.trimmingBlanks
+    guard text.utf8.count >= 10, let date = FeedDateReader.read(text, as: .w3c)?.date else {
+      return nil
+    }
+    return date.addingTimeInterval(2 * 86_400)
   }
 
   /// The children of certain kinds; none, and a note, if there are too many.

@@ -281,6 +281,15 @@ package final class PageLoader<Item: Sendable>: PageReader {
     open.withLock { $0 = page }
   }
 
+  /// A page without items in the place of one that the server does not have.
+  package func emptyPage(at position: Position, before next: Bookmark?) -> Page<Item> {
+    var page = Page<Item>([], next: next?.position)
+    listing.redactPositions(of: &page.head)
+    page.head.position = position
+    page.head.belong(to: listing.identity)
+    return page
+  }
+
   // MARK: Requests beside those for pages
 
   /// The answer at a position, of which the document counts and not the items.

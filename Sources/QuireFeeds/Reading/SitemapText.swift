@@ -1,0 +1,87 @@
+import QuireCore
+import QuirePagination
+
+/// Reads a sitemap that is a text: an address a line, in UTF-8.
+///
+/// Source: the sitemaps protocol (https://www.sitemaps.org/protocol.html), "Text file".
+struct SitemapText {
+  private let limits: DecodingLimits
+  private let scope = FeedScope(url: nil)
+  /// The start of a line whose end has not come yet.
+  private var line: [UInt8] = []
+  private var entries: [FeedEntry] = []
+  private var lineCount = 0
+  private var repairs = RepairTally()
+
+  init(_ limits: DecodingLimits) { self.limits = limits }
+
+  /// The media types of a text of lines, and those of files that say no more of themselves.
+  private static let types: Set<String> = [
+    "", "text/plain", "application/octet-stream", "application/gzip", "application/x-gzip",
+  ]
+
+  /// Whether a page whose text starts so is a sitemap of this kind; nil if more bytes are needed to know.
+  static func begins(_ text: ArraySlice<UInt8>, contentType: String?) -> Bool? {
+    guard types.contains(MediaType(contentType).name) else { return false }
+    let start = String(decoding: text.prefix(8), as: UTF8.self).lowercased()
+    let schemes = ["http://", "https://"]
+    if schemes.contains(where: { start.hasPrefix($0) }) { return true }
+    return text.count < 8 && schemes.contains { $0.hasPrefix(start) } ? nil : false
+  }
+
+  mutating func receive(_ slice: [UInt8]) throws(PageError) {
+    var rest = slice[...]
+    while let end = rest.firstIndex(where: { $0 == 0x0A || $0 == 0x0D }) {
+      line += rest[..<end]
+      rest = rest[(end + 1)...]
+      try endLine()
+    }
+    line += rest
+    try checkLine()
+  }
+
+  /// The entries, and what was left out.
+  ///
+  /// Throws `truncated` where nothing shows that the text is whole: it has no end of its own.
+  mutating func finish(isWhole: Bool) throws(PageError) -> ([FeedEntry], [FeedRepair]) {
+    guard isWhole else {
+      throw PageError(
+        .truncated,
+        "The sitemap is a text, which has no end of its own, and the server does not say how long it is: it "
+          + "may be cut off.")
+    }
+    try endLine()
+    return (entries, repairs.repairs)
+  }
+
+  private func checkLine() throws(PageError) {
+    guard line.count <= limits.itemBytes else {
+      throw PageError(
+        .limitExceeded,
+        "Line \(lineCount + 1) of the sitemap has more than \(limits.itemBytes) bytes.",
+        remedies: [.raise(.init("DecodingLimits.itemBytes"))])
+    }
+  }
+
+  private mutating func endLine() throws(PageError) {
+    try checkLine()
+    defer { line.removeAll(keepingCapacity: true) }
+    lineCount += 1
+    let text = String(decoding: line, as: UTF8.self).trimmingBlanks
+    guard !text.isEmpty else { return }
+    guard let url = scope.absolute(String(text)), let origin = try? Origin(url: url),
+      ["http", "https"].contains(origin.scheme)
+    else {
+      repairs.add(.badAddress)
+      return
+    }
+    guard entries.count < limits.items else {
+      throw PageError(
+        .limitExceeded, "The feed has more than \(limits.items) entries in one page.",
+        remedies: [.raise(.init("DecodingLimits.items"))])
+    }
+    var entry = FeedEntry()
+    entry.url = url
+    entries.append(entry)
+  }
+}
