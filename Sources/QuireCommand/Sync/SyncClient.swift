@@ -46,6 +46,13 @@ struct SyncClient {
     if let addresses = text("addresses") {
       configuration.addresses = try RouteOption.addresses(addresses, for: "addresses")
     }
+    if origins.count > 1, case .object(let headers)? = value["headers"],
+      let name = headers.map(\.name).first(where: SecretName.matches)
+    {
+      throw ValidationError(
+        "headers.\(name): the file names several servers, and all of them would get this credential. Write it into "
+          + "the headers of the listings that it is for.")
+    }
     if forRequests {
       configuration.headers = try SyncFile.headers(
         value["headers"], at: "client.headers", in: folder)

@@ -172,7 +172,7 @@ final class SyncSource: Sendable {
     if place.inner == nil, let placeholder = try missingValue(place.parent) {
       guard listing.skipsMissing else {
         throw PageError(
-          .invalidArgument,
+          .shape,
           "An item of \(ServerText(placeholder.listing ?? listing.parent ?? "")) has no text or number at "
             + "\(ServerText(placeholder.path.text)), which the URL of \(ServerText(listing.name)) needs. Name "
             + "what all items have, or say missing: skip.")
@@ -199,8 +199,8 @@ final class SyncSource: Sendable {
       failed.inARow < Failures.mostInARow
     else { return false }
     let ofAll: [PageError.Code] = [
-      .connectFailed, .timedOut, .truncated, .tls, .throttled, .credentialsFailed,
-      .refusedAddress, .clientClosed, .crossOriginLink, .invalidArgument, .positionMismatch,
+      .connectFailed, .timedOut, .tls, .throttled, .credentialsFailed, .refusedAddress,
+      .clientClosed, .invalidArgument, .positionMismatch,
     ]
     let status = error.response?.status.code ?? 0
     return !ofAll.contains(error.code) && ![401, 407].contains(status)

@@ -278,8 +278,8 @@ final class SyncState: Sendable {
     }
   }
 
-  /// Whether the last complete run of a child's listing, before this one, has read it to its end for a parent:
-  /// what increments have reached since then is no news of other parents.
+  /// Whether the last complete run of a child's listing, or one behind it and before this one, has read it to its end
+  /// for a parent: what increments have reached since then is no news of other parents.
   func hasSeen(_ values: String, by record: Record) throws -> Bool {
     guard record.done > 0 else { return false }
     return try queue.read { database in
@@ -287,7 +287,7 @@ final class SyncState: Sendable {
         database,
         sql: """
           SELECT EXISTS (SELECT 1 FROM seen WHERE listing = ? AND parent = ? \
-          AND ? = CASE WHEN round = ? THEN before ELSE round END)
+          AND ? <= CASE WHEN round = ? THEN before ELSE round END)
           """, arguments: [record.name, values, record.done, record.runRound]) ?? false
     }
   }

@@ -61,7 +61,13 @@ struct DescriptionCheck {
   private func check(_ route: Pagination.Route) throws(PageError) {
     try checkSource(of: route)
     switch route.send {
-    case .header(let name): _ = try RequestEditor.field(name)
+    case .header(let name):
+      _ = try RequestEditor.field(name)
+      if ["connection", "content-length", "host", "transfer-encoding"].contains(name.lowercased()) {
+        throw Self.failure("A value cannot go into \(name), which says how the request is sent.")
+      }
+    case .query(let name, _) where name.isEmpty:
+      throw Self.failure("A value goes into a query parameter, which has no name.")
     case .jsonBody, .bodyMerge, .form, .xmlBody:
       guard pagination.request.method == .same else {
         throw Self.failure("A value goes into the body, and requests made GET have none.")

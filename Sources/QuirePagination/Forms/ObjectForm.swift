@@ -174,6 +174,10 @@ extension Form {
         }
         let names = found.map(\.name)
         try NearestName.check(names, in: members.names, subject)
+        if let name = members.names.first(where: { name in names.count { $0 == name } > 1 }) {
+          throw FormFailure(
+            "\(subject) has \"\(name)\" twice; which of the two counts cannot be known.")
+        }
         let result = try members.read(value, subject)
         if let message = check(result, names) { throw FormFailure(message) }
         return result

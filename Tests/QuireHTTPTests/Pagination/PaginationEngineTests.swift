@@ -95,6 +95,8 @@ struct PaginationEngineTests {
       ),
       (Pagination(next: .header("bad name"), send: .query("a")), "name of a header field"),
       (Pagination(next: .body("/a"), send: .header("")), "name of a header field"),
+      (Pagination(next: .body("/a"), send: .header("Host")), "how the request is sent"),
+      (Pagination(next: .body("/a"), send: .query("")), "no name"),
       (Pagination(next: .body("/a"), send: .itemRange), "range of items"),
       (
         Pagination(next: .contentRange(), send: .itemRange, end: [.emptyPage]), "needs a page size"

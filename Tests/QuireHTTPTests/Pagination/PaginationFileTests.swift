@@ -126,6 +126,7 @@ struct PaginationFileTests {
     arguments: [
       (#"{"next": "linkHeader", "ends": []}"#, [#"has no "ends""#, #"Did you mean "end"?"#]),
       (#"{"send": "url"}"#, [#"needs "next""#]),
+      (#"{"next": "linkHeader", "items": "/a", "items": "/b"}"#, [#"has "items" twice"#]),
       (#"{"next": "linkHeadr"}"#, ["At next:", #""linkHeadr" is no next source"#]),
       (#"{"next": {"body": "next"}}"#, ["At next.body:", #"does not start with "/""#]),
       (#"{"next": {"body": "/a", "header": "b"}}"#, ["At next:", "exactly one of"]),
