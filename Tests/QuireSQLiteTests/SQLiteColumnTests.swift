@@ -120,6 +120,15 @@ import Testing
     }
   }
 
+  @Test("16-Table: a name with an escape is not that whose text is written so")
+  func tellsEscapesApart() async throws {
+    let tables = try Tables()
+    try await tables.write(
+      tables.sink(), [#"{"\\u0041":1}"#], [#"{"\u0041":2}"#, #"{"A":3,"\\u0041":4}"#])
+    #expect(try tables.columns() == [#"\u0041 INTEGER"#, "A INTEGER"])
+    #expect(try tables.rows("SELECT * FROM t") == ["i1|null", "null|i2", "i4|i3"])
+  }
+
   @Test(
     "16-Table: more members than SQLite has columns are kept as JSON, in the column of the rest")
   func keepsRest() async throws {

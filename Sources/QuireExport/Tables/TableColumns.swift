@@ -32,7 +32,7 @@ package struct TableColumns: Sendable {
   private let keepsAll: Bool
   /// Names that are taken, folded where case does not count.
   private var taken: Set<[UInt8]> = []
-  /// Columns by their member's name as it was written, escapes included.
+  /// Columns by their member's name.
   private var places: [[UInt8]: Int] = [:]
   /// The column whose value came next to that of each, last time, and how its name was written.
   private var followers: [(place: Int, name: [UInt8])] = []
@@ -79,16 +79,12 @@ package struct TableColumns: Sendable {
   @inline(__always)
   package mutating func beginItem() { last = 0 }
 
-  private mutating func lookUp(_ name: UnsafeBufferPointer<UInt8>) -> Int? {
-    let name = Array(name)
-    var found = places[name]
-    if found == nil, name.contains(UInt8(ascii: "\\")) || columns.count > places.count {
-      let text = JSONText.text(name)
-      found = columns.firstIndex { $0.member.map { $0.utf8.elementsEqual(text.utf8) } ?? false }
-      places[name] = found
-    }
-    guard let found else { return nil }
-    followers[last] = (found, name)
+  private mutating func lookUp(_ written: UnsafeBufferPointer<UInt8>) -> Int? {
+    let written = Array(written)
+    // Most names are written as they are, without escapes and in UTF-8.
+    let plain = written.contains(UInt8(ascii: "\\")) ? nil : places[written]
+    guard let found = plain ?? places[Array(JSONText.text(written).utf8)] else { return nil }
+    followers[last] = (found, written)
     last = found + 1
     return found
   }
@@ -139,19 +135,12 @@ package struct TableColumns: Sendable {
   private mutating func placeOfNew(_ name: UnsafeBufferPointer<UInt8>) -> Int? {
     // Room for the rest.
     guard keepsAll, columns.count < limit - 1 else { return nil }
-    let name = Array(name)
-    let place = place(ofNew: JSONText.text(name))
-    places[name] = place
-    return place
+    return place(ofNew: JSONText.text(Array(name)))
   }
 
   private mutating func place(ofNew member: String) -> Int {
-    if let place = columns.firstIndex(where: {
-      $0.member.map { $0.utf8.elementsEqual(member.utf8) } ?? false
-    }) {
-      return place
-    }
-    return add(Column(member: member, name: freeName(for: member), type: .none))
+    places[Array(member.utf8)]
+      ?? add(Column(member: member, name: freeName(for: member), type: .none))
   }
 
   private mutating func place(ofOwn name: String, type: ColumnType = .none) -> Int {
