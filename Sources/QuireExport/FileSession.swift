@@ -76,17 +76,17 @@ package final class FileSession: SinkSession {
     isInDoubt ? sink.committed : generations.newest.map(FileSink.Content.init)
   }
 
-  private func path(_ staged: FileCommit.Staged) -> String { "\(target).quire-\(staged.rawValue)" }
+  private func path(_ staged: FileCommit.Staged) -> String { staged.path(beside: target) }
 
   private func find(_ opening: SinkOpening) throws {
     do throws(SinkError) {
-      generations = try GenerationFile(target + ".checkpoint", calls)
+      generations = try GenerationFile(GenerationFile.path(beside: target), calls)
     } catch {
       // What cannot be read is of no use to an export that begins anew, which replaces it.
       guard restarts || sink.adopted != nil, [.damaged, .unsupported].contains(error.code) else {
         throw error
       }
-      generations = GenerationFile(none: calls, at: target + ".checkpoint")
+      generations = GenerationFile(none: calls, at: GenerationFile.path(beside: target))
     }
     if restarts { return }
     if let adopted = sink.adopted { return try adopt(adopted) }

@@ -54,7 +54,9 @@ public struct FileSink: Sink {
 
   /// What is committed of the file by what stands beside it; nil where nothing stands there.
   package var committed: Content? {
-    guard var generations = try? GenerationFile(target + ".checkpoint", calls) else { return nil }
+    guard var generations = try? GenerationFile(GenerationFile.path(beside: target), calls) else {
+      return nil
+    }
     defer { generations.close() }
     return generations.newest.map(Content.init)
   }
@@ -134,6 +136,13 @@ public struct FileSink: Sink {
     guard let real = realpath(folder, nil) else { return url.path }
     defer { free(real) }
     return URL(fileURLWithPath: String(cString: real)).appending(path: url.lastPathComponent).path
+  }
+
+  /// What an export has beside the file at times.
+  package var companions: [String] {
+    let (target, checkpoint) = (target, GenerationFile.path(beside: target))
+    return [checkpoint, GenerationFile.temporaryPath(for: checkpoint)]
+      + FileCommit.Staged.allCases.map { $0.path(beside: target) }
   }
 
   /// The file's path from the root, links followed.

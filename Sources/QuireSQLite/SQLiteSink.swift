@@ -62,6 +62,12 @@ public struct SQLiteSink: Sink {
     }
   }
 
+  /// What SQLite and exports have beside the database at times.
+  package var companions: [String] {
+    let file = FileSink.resolved(path)
+    return [TableLock.path(of: file), file + "-journal", file + "-wal", file + "-shm"]
+  }
+
   /// Throws where no table can be called so.
   package func checkName() throws(SinkError) {
     let name = table.lowercased()

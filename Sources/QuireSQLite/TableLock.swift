@@ -19,7 +19,7 @@ final class TableLock {
     wait: () async throws -> Void = { try await Task.sleep(for: .milliseconds(1)) }
   ) async throws {
     // One database has one lock file, whatever it is called, and before it is made.
-    path = FileSink.resolved(database) + "-quire"
+    path = Self.path(of: FileSink.resolved(database))
     let hash = FNV1a(TableDialect.sqlite.folded(table.utf8)).value
     var waits = 0
     while true {
@@ -57,6 +57,9 @@ final class TableLock {
       }
     }
   }
+
+  /// The file of locks beside a database.
+  static func path(of database: String) -> String { database + "-quire" }
 
   /// Lets go; the file goes with its last lock.
   func release() {

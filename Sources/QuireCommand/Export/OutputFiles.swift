@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import Quire
 import QuireExport
+import QuireSQLite
 
 /// Where an export writes: looked at before anything is requested.
 struct OutputFiles: Sendable {
@@ -40,11 +41,15 @@ struct OutputFiles: Sendable {
       if let request { try Self.checkStream(request) }
       sink = nil
     }
-    try Self.checkDistinct([
-      ("-o", items, isUsed: !command.plan),
-      ("--report", reportPath, isUsed: report != nil),
-      ("--bad-items", badItems, isUsed: badItems != nil),
-    ])
+    let companions =
+      (sink as? FileSink)?.companions ?? (sink as? SQLiteSink)?.companions ?? []
+    try Self.checkDistinct(
+      [("-o", items, isUsed: items != nil || !command.plan)]
+        + companions.map { ("-o", $0, isUsed: true) }
+        + [
+          ("--report", reportPath, isUsed: report != nil),
+          ("--bad-items", badItems, isUsed: badItems != nil),
+        ])
     try report?.check()
     let needsOutput = items == nil || report == .standardOutput || command.plan
     guard needsOutput, !StandardDescriptors.hasOutput else { return }

@@ -20,6 +20,12 @@ struct GenerationFile {
     var commit: FileCommit
   }
 
+  /// Where it is beside a file of items.
+  static func path(beside target: String) -> String { target + ".checkpoint" }
+
+  /// Where a larger one is until it takes its place.
+  static func temporaryPath(for path: String) -> String { path + ".new" }
+
   /// No file at all.
   init(none calls: FileCalls, at path: String = "") { (self.path, self.calls) = (path, calls) }
 
@@ -117,7 +123,7 @@ struct GenerationFile {
       let start = number % 2 * slotSize
       content.replaceSubrange(start..<start + line.count, with: line)
     }
-    let temporary = path + ".new"
+    let temporary = Self.temporaryPath(for: path)
     _ = calls.remove(temporary)
     let descriptor = calls.open(temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW)
     guard descriptor >= 0 else { throw SinkFile.failure(-descriptor, "open", temporary) }
@@ -172,11 +178,13 @@ struct FileCommit: Codable, Equatable {
   var checkpoint: Checkpoint.Stored?
 
   /// A file beside the destination.
-  enum Staged: String, Codable {
+  enum Staged: String, Codable, CaseIterable {
     /// A later run, by `SinkMode.replace`.
     case replacement
     /// A table once more, with all columns in every row.
     case filled
+
+    func path(beside target: String) -> String { "\(target).quire-\(rawValue)" }
   }
 
   /// Whether the run is complete.
