@@ -261,17 +261,27 @@ package final class FileSession: SinkSession {
       staged: staged == nil ? nil : stored.staged ?? .replacement,
       format: stored.format, columns: content.foundColumns, isRagged: content.isRagged)
     next.checkpoint = Checkpoint.Stored(checkpoint)
-    if checkpoint.isComplete, content.isRagged { try fill(&next) }
-    let file = staged ?? destination
-    let closing = try content.closing(after: next.length)
-    if !closing.isEmpty {
-      isDirty = true
-      try file.write(closing, at: next.length)
+    let filled = checkpoint.isComplete && content.isRagged ? try fresh(.filled) : nil
+    do {
+      if let filled { try fill(filled, &next) }
+      let file = filled ?? staged ?? destination
+      let closing = try content.closing(after: next.length)
+      if !closing.isEmpty {
+        isDirty = true
+        try file.write(closing, at: next.length)
+      }
+      next.closing = closing.count
+      try file.sync()
+      unbegun = 0
+      try save(next)
+    } catch {
+      if let filled { drop(filled) }
+      throw error
     }
-    next.closing = closing.count
-    try file.sync()
-    unbegun = 0
-    try save(next)
+    if let filled {
+      if let staged { calls.close(staged.descriptor) }
+      staged = filled
+    }
     (self.checkpoint, committedBytes, isDirty) = (checkpoint, end - start, false)
     if checkpoint.isComplete, let staged, let kind = next.staged {
       self.staged = nil
@@ -361,7 +371,12 @@ package final class FileSession: SinkSession {
   private func fresh(_ staged: FileCommit.Staged) throws -> SinkFile {
     _ = calls.remove(path(staged))
     let file = try open(staged, O_CREAT | O_EXCL)
-    try syncFolder()
+    do {
+      try syncFolder()
+    } catch {
+      drop(file)
+      throw error
+    }
     return file
   }
 
@@ -372,13 +387,15 @@ package final class FileSession: SinkSession {
   }
 
   /// Writes the table once more, each row with all columns that were found.
-  private func fill(_ next: inout FileCommit) throws {
-    let old = staged
-    let copy = try fresh(.filled)
-    staged = copy
-    defer { if let old { calls.close(old.descriptor) } }
-    (next.length, next.sum) = try content.fill(old ?? destination, upTo: end, into: copy)
+  private func fill(_ filled: SinkFile, _ next: inout FileCommit) throws {
+    (next.length, next.sum) = try content.fill(staged ?? destination, upTo: end, into: filled)
     (next.staged, next.isRagged) = (.filled, false)
+  }
+
+  /// Takes a file away that no generation counts on.
+  private func drop(_ file: SinkFile) {
+    calls.close(file.descriptor)
+    if !isInDoubt { _ = calls.remove(file.path) }
   }
 
   package func close() {

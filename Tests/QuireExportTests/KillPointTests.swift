@@ -188,6 +188,42 @@ struct KillPointTests {
   }
 
   @Test(
+    "K3: a table without room to be written once more leaves no copy, and no row that counts for nothing"
+  )
+  func dropsUnfinishedCopy() async throws {
+    let folder = try Folder()
+    func sink(_ calls: FileCalls) -> FileSink {
+      FileSink(
+        folder("a.csv"), format: nil, columns: nil, guardsFormulas: false, mode: .once,
+        calls: calls,
+        isLocked: true)
+    }
+    func run(_ calls: FileCalls) async -> ExportReport {
+      var export = Export(
+        Cursor(listing([[#"{"id":1}"#], [#"{"id":2,"late":3}"#]])), to: sink(calls))
+      export.commits = .eachPage
+      return await export.outcome()
+    }
+    let copy = Mutex<Int32>(-1)
+    var calls = FileCalls.system
+    calls.open = { path, flags in
+      let descriptor = FileCalls.system.open(path, flags)
+      if path.hasSuffix("-filled") { copy.withLock { $0 = descriptor } }
+      return descriptor
+    }
+    calls.write = {
+      $0 == copy.withLock { $0 } ? -Int(ENOSPC) : FileCalls.system.write($0, $1, $2)
+    }
+    let full = await run(calls)
+    #expect(full.end.description == "failed (writeFailed)" && full.pages == 1)
+    #expect(folder.text("a.csv") == "id\r\n1\r\n")
+    let names = try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted()
+    #expect(names == ["a.csv", "a.csv.checkpoint"])
+    #expect(await run(.system).isComplete)
+    #expect(folder.text("a.csv") == "id,late\r\n1,\r\n2,3\r\n")
+  }
+
+  @Test(
     "K1, K4: a complete file still to take its name stays where it cannot be opened, or its name not confirmed",
     arguments: [true, false])
   func keepsWhatIsStaged(opens: Bool) async throws {
