@@ -5,11 +5,13 @@ import QuireExport
 /// A connection, used on its own queue.
 struct SQLiteDatabase: Sendable {
   private let queue: DatabaseQueue
+  private let path: String
 
   /// Opens or makes the file. Throws `SinkError`.
   init(_ path: String) throws(SinkError) {
+    self.path = path
     // Positions are in it, which are its owner's alone; its journal gets the same permissions. SQLite makes what a
-    // link leads to by itself, for all to read.
+    // link leads to by itself, for all to read, and takes names such as `file:a.db` and `:memory:` for something else.
     let file = FileSink.resolved(path)
     let descriptor = open(file, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     let reason = errno
@@ -41,7 +43,7 @@ struct SQLiteDatabase: Sendable {
       database.add(function: .shortestText)
     }
     do {
-      queue = try DatabaseQueue(path: path, configuration: configuration)
+      queue = try DatabaseQueue(path: file, configuration: configuration)
     } catch {
       throw SinkError(error, path)
     }
@@ -55,7 +57,7 @@ struct SQLiteDatabase: Sendable {
       queue.asyncWriteWithoutTransaction { database in
         let result = Result { try work(database) }
         if case .failure = result, database.isInsideTransaction { try? database.rollback() }
-        continuation.resume(with: result.mapError { SinkError(mapping: $0, queue.path) })
+        continuation.resume(with: result.mapError { SinkError(mapping: $0, path) })
       }
     }
   }

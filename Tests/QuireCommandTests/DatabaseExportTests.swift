@@ -38,6 +38,28 @@ import Testing
   private static let options = ["--next", "page", "--send", "query:page", "--end", "empty"]
 
   @Test(
+    "16-Table: a name that is an address or a memory to SQLite is that of a file, its owner's alone"
+  )
+  func plainNames() async throws {
+    let server = try server(size: 2_000)
+    defer { server.stop() }
+    for name in ["file:x.db", ":memory:.db", "file:x.db?mode=memory&a=.db"] {
+      let place = try Place()
+      let ending = try await Command.shell(
+        "cd '\(place.folder.path)' && $quire export '\(server.url("/"))' --next pageNumber --send query:page "
+          + "--end emptyPage --max-pages 1 -o '\(name)' --table t"
+      ).end()
+      #expect(ending.status == 0, "\(ending.errors)")
+      let files = FileManager.default
+      #expect(try files.contentsOfDirectory(atPath: place.folder.path) == [name])
+      let path = place.folder.path + "/" + name
+      #expect(try files.attributesOfItem(atPath: path)[.posixPermissions] as? Int == 0o600)
+      try files.moveItem(atPath: path, toPath: place.path)
+      #expect(try place.rows("SELECT count(*) FROM t") == ["2000"])
+    }
+  }
+
+  @Test(
     "16-Table: an export into a database goes on after SIGKILL at any page, and holds all once",
     .timeLimit(.minutes(15)))
   func survivesKills() async throws {

@@ -80,10 +80,7 @@ struct SyncFile: Sendable {
   }
 
   static func resolved(_ path: String, in folder: String) -> String {
-    if path.hasPrefix("/") || path.contains("://") { return path }
-    // SQLite has other uses for names that begin so.
-    if folder.isEmpty { return path.hasPrefix("file:") || path.hasPrefix(":") ? "./\(path)" : path }
-    return "\(folder)/\(path)"
+    path.hasPrefix("/") || path.contains("://") || folder.isEmpty ? path : "\(folder)/\(path)"
   }
 
   /// A text as `HeaderOption.value` reads it: `@file` is beside the sync file, as all its paths are.

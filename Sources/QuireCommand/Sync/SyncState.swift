@@ -118,6 +118,8 @@ final class SyncState: Sendable {
   }
 
   private static func open(_ path: String) throws -> DatabaseQueue {
+    // From the root: SQLite has other uses for names such as `file:a.db`.
+    let path = FileSink.resolved(path)
     let descriptor = Foundation.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     if descriptor >= 0 { close(descriptor) }
     var configuration = Configuration()
