@@ -86,6 +86,37 @@ import Testing
     #expect(try forge.rows("SELECT count(*) FROM comments") == ["160"])
   }
 
+  @Test(
+    "16-Sync: --only reads what the round has read, in another one, and ends no round of all listings"
+  )
+  func roundsOfSome() async throws {
+    let forge = try Forge()
+    let file = try forge.file()
+    // Stopped in the middle of the round.
+    let stopped = try await Command(["sync", file]).end(by: SIGKILL, after: 6, at: forge.server)
+    #expect(stopped.wasKilled)
+    func count(_ arguments: String...) async throws -> (requests: Int, errors: String) {
+      let before = forge.server.requests.count
+      let planned = try await Command.quire(["sync", file, "--plan"] + arguments)
+      #expect(!planned.output.contains("done in this round"), "\(planned.output)")
+      let ending = try await Command.quire(["sync", file] + arguments)
+      #expect(ending.status == 0, "\(ending.errors)")
+      return (forge.server.requests.count - before, ending.errors)
+    }
+    let some = try await count("--only", "organisations")
+    #expect(some.requests > 0 && some.errors.contains("organisations: complete"))
+    let again = try await count("--only", "organisations")
+    #expect(again.requests > 0 && again.errors.contains("organisations: complete"))
+    let before = forge.server.requests.count
+    let rest = try await Command.quire(["sync", file])
+    #expect(rest.status == 0 && !rest.errors.contains("organisations:"), "\(rest.errors)")
+    #expect(forge.server.requests.count > before)
+    // A round of some is over for those who read all.
+    #expect(try await count().errors.contains("organisations: complete"))
+    #expect(try await count("--only", "organisations").requests > 0)
+    #expect(try await count().errors.contains("organisations: complete"))
+  }
+
   @Test("Where a key has changed, the refusal says by which options the listing begins anew")
   func changedKey() async throws {
     let forge = try Forge()

@@ -358,9 +358,10 @@ final class SharedSyncState: Sendable {
     try await database.transaction { [self] connection in
       var known = SyncKnown()
       let row = try connection.query(
-        "SELECT number, is_over FROM _quire_rounds WHERE sync = $1", [sync]
+        "SELECT number, is_over, is_partial FROM _quire_rounds WHERE sync = $1", [sync]
       ).first
       (known.round, known.isOver) = (row?[0].flatMap { Int($0) } ?? 0, row?[1] != "f")
+      known.isPartial = row?[2] == "t"
       for name in names {
         var record = try record(name, connection)
         if record.planned ?? 0 > record.tried {

@@ -106,7 +106,8 @@ struct SyncRun: Sendable {
       try file.checkReaders(of: listings.map(\.name)) { try state.record($0) }
       for listing in listings { try state.restart(listing.name) }
     }
-    let round = try state.beginRound()
+    let isPartial = listings.count < file.listings.count
+    let round = try state.beginRound(of: isPartial ? listings.map(\.name) : [])
     var isComplete = true
     for listing in listings {
       let record = try state.record(listing.name)
@@ -117,7 +118,7 @@ struct SyncRun: Sendable {
       try ended(listing, outcome, round)
       if !outcome.isSuccess { isComplete = false }
     }
-    try state.endRound()
+    try state.endRound(isPartial: isPartial)
     return isComplete
   }
 

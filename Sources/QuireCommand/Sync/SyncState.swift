@@ -129,7 +129,8 @@ final class SyncState: Sendable {
     try queue.write { database in
       try database.execute(
         sql: """
-          CREATE TABLE IF NOT EXISTS round (number INTEGER NOT NULL, isOver INTEGER NOT NULL);
+          CREATE TABLE IF NOT EXISTS round (number INTEGER NOT NULL, isOver INTEGER NOT NULL, \
+          isPartial INTEGER NOT NULL DEFAULT 0);
           CREATE TABLE IF NOT EXISTS listings (name TEXT PRIMARY KEY, record TEXT NOT NULL);
           CREATE TABLE IF NOT EXISTS parents (number INTEGER PRIMARY KEY, listing TEXT NOT NULL, \
           round INTEGER NOT NULL, "values" TEXT NOT NULL, UNIQUE (listing, round, "values"));
@@ -139,6 +140,10 @@ final class SyncState: Sendable {
           round INTEGER NOT NULL, before INTEGER NOT NULL DEFAULT 0, \
           PRIMARY KEY (listing, parent)) WITHOUT ROWID
           """)
+      if try !database.columns(in: "round").contains(where: { $0.name == "isPartial" }) {
+        try database.execute(
+          sql: "ALTER TABLE round ADD COLUMN isPartial INTEGER NOT NULL DEFAULT 0")
+      }
       if try !database.columns(in: "seen").contains(where: { $0.name == "before" }) {
         try database.execute(sql: "ALTER TABLE seen ADD COLUMN before INTEGER NOT NULL DEFAULT 0")
       }
@@ -154,28 +159,24 @@ final class SyncState: Sendable {
 
   // MARK: Rounds
 
-  /// The round that was stopped, or a new one where the last came to its end.
-  func beginRound() throws -> Int {
+  /// The round that goes on, or a new one, as `SyncKnown.begins` says: for all listings, or for `some` of them.
+  func beginRound(of some: [String] = []) throws -> Int {
+    let known = try known(some)
+    guard known.begins(some) else { return known.round }
     try queue.write { database in
-      let last = try Self.round(database)
-      guard last.isOver else { return last.number }
       try database.execute(
-        sql: "DELETE FROM round; INSERT INTO round VALUES (?, 0)", arguments: [last.number + 1])
-      return last.number + 1
+        sql: "DELETE FROM round; INSERT INTO round (number, isOver, isPartial) VALUES (?, 0, ?)",
+        arguments: [known.round + 1, (known.isOver || known.isPartial) && !some.isEmpty])
     }
+    return known.round + 1
   }
 
-  /// All listings of the round have ended, however they did.
-  func endRound() throws { try queue.write { try $0.execute(sql: "UPDATE round SET isOver = 1") } }
-
-  /// The last round; 0 where none was.
-  var round: (number: Int, isOver: Bool) {
-    get throws { try queue.read { try Self.round($0) } }
-  }
-
-  private static func round(_ database: Database) throws -> (number: Int, isOver: Bool) {
-    let row = try Row.fetchOne(database, sql: "SELECT number, isOver FROM round")
-    return row.map { (number: $0[0], isOver: $0[1]) } ?? (0, true)
+  /// All listings of the round have ended, however they did, or, where `isPartial`, those of a round of some.
+  func endRound(isPartial: Bool = false) throws {
+    try queue.write {
+      try $0.execute(
+        sql: "UPDATE round SET isOver = 1 WHERE isPartial OR NOT ?", arguments: [isPartial])
+    }
   }
 
   func record(_ name: String) throws -> Record {
@@ -317,20 +318,32 @@ final class SyncState: Sendable {
 
 /// What is known between runs, to be shown.
 struct SyncKnown: Sendable {
+  /// The last round; 0 where none was.
   var round = 0
   var isOver = true
+  /// Whether it is one of some listings, which is over for those who read all.
+  var isPartial = false
   var records: [String: SyncState.Record] = [:]
   /// How many parents a listing's last complete run has noted.
   var parents: [String: Int] = [:]
 
   func record(_ name: String) -> SyncState.Record { records[name] ?? SyncState.Record(name: name) }
+
+  /// Whether the next run of all listings, or of `some`, begins another round: where the last one is over, or has
+  /// nothing left for them.
+  func begins(_ some: [String]) -> Bool {
+    isOver || (some.isEmpty ? isPartial : some.allSatisfy { record($0).tried >= round })
+  }
 }
 
 extension SyncState {
   /// What is known of listings.
   func known(_ names: [String]) throws -> SyncKnown {
     var known = SyncKnown()
-    (known.round, known.isOver) = try round
+    let row = try queue.read {
+      try Row.fetchOne($0, sql: "SELECT number, isOver, isPartial FROM round")
+    }
+    if let row { (known.round, known.isOver, known.isPartial) = (row[0], row[1], row[2]) }
     for name in names {
       let record = try record(name)
       known.records[name] = record

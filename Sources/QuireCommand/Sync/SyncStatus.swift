@@ -18,12 +18,14 @@ struct SyncStatus {
   func plan(only names: [String], restarts: Bool) -> String {
     let listings = file.listings(named: names)
     let records = listings.map { known.record($0.name) }
-    let (round, isOver) = (known.round, known.isOver)
-    var lines = [isOver ? "A new round, \(round + 1):" : "Round \(round) goes on:"]
+    let begins = known.begins(
+      listings.count < file.listings.count ? listings.map(\.name) : [])
+    let round = begins ? known.round + 1 : known.round
+    var lines = [begins ? "A new round, \(round):" : "Round \(round) goes on:"]
     for (listing, record) in zip(listings, records) {
       let to =
         "\(Self.name(of: listing))\(listing.destination.mode.map { " (\($0.rawValue))" } ?? "")"
-      let isDone = !isOver && record.tried >= round
+      let isDone = record.tried >= round
       let what =
         restarts || record.isRestarting && !isDone
         ? "begins anew, and its first commit takes away what is there"
