@@ -61,12 +61,13 @@ struct DetectCommand: AsyncParsableCommand {
     print(words.text(for: detection).escapedLinesForDisplay)
     guard let best = detection.best else { throw ExitStatus.failed }
     guard let save else { return }
+    let file = ReportFile.file(save)
     do {
-      try await ReportFile.file(save).write(
+      try await file.write(
         PrintableJSON.bytes(of: Data((best.pagination.json + "\n").utf8)), isPrivate: false)
       Diagnostics.write("quire: wrote the description to \(save).")
     } catch {
-      throw Diagnostics.failure("cannot write the description to \(save).")
+      throw Diagnostics.failure(file.failure(error, of: "description"))
     }
   }
 }

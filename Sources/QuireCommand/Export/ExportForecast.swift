@@ -239,7 +239,7 @@ extension ExportForecast {
     do {
       try await file.write(try PrintableJSON.report(self))
     } catch {
-      throw Diagnostics.failure("cannot write the report to \(file.name).")
+      throw Diagnostics.failure(file.failure(error))
     }
   }
 

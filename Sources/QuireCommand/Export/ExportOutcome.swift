@@ -177,7 +177,7 @@ extension ExportOutcome {
     do {
       try await file?.write(try json(signal: signal))
     } catch {
-      Diagnostics.write("quire: cannot write the report to \(file?.name ?? "").")
+      if let file { Diagnostics.write("quire: \(file.failure(error))") }
       // Only a signal ends the wait for a pipe without a reader.
       (status, written) = (Interruption.caught.map { .interrupted(signal: $0) } ?? .failed, nil)
     }

@@ -140,9 +140,11 @@ struct OutputFailure: Error, CustomStringConvertible {
   /// Whether the reader of a pipe has gone, as `head` does when it has seen enough.
   var isClosedPipe: Bool { reason == EPIPE }
 
+  /// The reason in the system's words.
+  var words: String { String(cString: strerror(reason)) }
+
   var description: String {
     let name = path ?? "standard output"
-    let words = String(cString: strerror(reason))
     let advice = reason == ENOSPC || reason == EDQUOT ? " Make room, then resume." : ""
     return "Cannot write to \(name): \(words).\(advice)"
   }

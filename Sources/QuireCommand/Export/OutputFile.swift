@@ -191,6 +191,12 @@ enum ReportFile: Equatable, Sendable {
     }
   }
 
+  /// That it could not be written, and why.
+  func failure(_ error: any Error, of content: String = "report") -> String {
+    let reason = (error as? OutputFailure).map { ": \($0.words)" } ?? ""
+    return "cannot write the \(content) to \(name)\(reason)."
+  }
+
   /// Writes into what takes bytes as they come: a pipe, or standard output where `path` is nil.
   private static func append(_ content: Data, to path: String?) async throws {
     let writer = LineWriter(
@@ -203,7 +209,8 @@ enum ReportFile: Equatable, Sendable {
   static func replace(_ path: String, with content: Data, mode: mode_t) throws {
     let target = URL(fileURLWithPath: path).resolvingSymlinksInPath()
     let folder = target.deletingLastPathComponent().path
-    let new = "\(folder)/.\(target.lastPathComponent).\(UInt64.random(in: .min ... .max))"
+    // However long the other name is.
+    let new = "\(folder)/.quire-\(UInt64.random(in: .min ... .max))"
     let descriptor = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
     guard descriptor >= 0 else { throw OutputFailure(reason: errno, path: path) }
     do {
