@@ -122,6 +122,19 @@ struct Command {
   }
 }
 
+/// A folder that is gone when nobody needs it any more.
+final class TemporaryFolder: Sendable {
+  private let url = FileManager.default.temporaryDirectory.appending(path: "quire-\(UUID())")
+
+  init() throws {
+    try FileManager.default.createDirectory(at: url, withIntermediateDirectories: true)
+  }
+
+  deinit { try? FileManager.default.removeItem(at: url) }
+
+  func path(_ name: String) -> String { url.appending(path: name).path }
+}
+
 /// A file that is gone when nobody needs it any more.
 final class TemporaryFile: Sendable {
   let path: String

@@ -159,6 +159,63 @@ struct ExportFileTests {
     #expect(nowhere.status == 0, "\(nowhere.errors)")
   }
 
+  @Test(
+    "What an export has beside its destination is no place for its other outputs, nor for a plan's report"
+  )
+  func companions() async throws {
+    let server = try listing()
+    defer { server.stop() }
+    let folder = try TemporaryFolder()
+    let (file, database) = (folder.path("a.csv"), folder.path("a.db"))
+    let companions =
+      [".checkpoint", ".checkpoint.new", ".quire-replacement", ".quire-filled"].map {
+        (file, file + $0)
+      }
+      + ["-quire", "-journal", "-wal", "-shm"].map { (database, database + $0) }
+    for (destination, other) in companions {
+      for option in [["--report", other], ["--bad-items", "collect:\(other)"]] {
+        let table = destination == database ? ["--table", "t"] : []
+        let ending = try await Command.quire(
+          ["export", server.url(), "--preset", "linkHeader", "-o", destination] + table + option)
+        #expect(
+          ending.status == 2 && ending.errors.contains("write to one file"), "\(ending.errors)")
+      }
+    }
+    try "old\n".write(toFile: file, atomically: false, encoding: .utf8)
+    let plan = try await export(server, "-o", file, "--plan", "--report", file)
+    #expect(plan.status == 2 && server.requests.isEmpty, "\(plan.errors)")
+    #expect(try String(contentsOfFile: file, encoding: .utf8) == "old\n")
+  }
+
+  @Test("A report has any name that a file can have, and what keeps it from being written is said")
+  func longReport() async throws {
+    let server = try listing()
+    defer { server.stop() }
+    let folder = try TemporaryFolder()
+    let report = folder.path(String(repeating: "r", count: 255))
+    let ending = try await export(server, "-o", folder.path("a"), "--report", report)
+    #expect(
+      ending.status == 0 && FileManager.default.fileExists(atPath: report), "\(ending.errors)")
+    let full = try await export(server, "-o", folder.path("b"), "--report", "/dev/full")
+    #expect(full.status == 1, "\(full.errors)")
+    #expect(
+      full.errors.contains("cannot write the report to /dev/full: No space left on device."),
+      "\(full.errors)")
+  }
+
+  @Test("Standard input is read for one option, and not as nothing for another")
+  func oneInput() async throws {
+    let server = try listing()
+    defer { server.stop() }
+    let ending = try await Command.shell(
+      "$quire presets linkHeader | $quire export \(server.url()) --pagination - --data @-"
+    ).end()
+    #expect(ending.status == 2 && server.requests.isEmpty)
+    #expect(
+      ending.errors.contains("--data: --pagination has read standard input to its end."),
+      "\(ending.errors)")
+  }
+
   @Test("What cannot be written is found out before anything is requested")
   func unwritable() async throws {
     let server = try listing()

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import QuireCore
 import QuireExport
+import Synchronization
 
 /// A file that is written on. What is wrong with it would show in no error later, so it is looked at
 /// before the first request.
@@ -200,8 +201,16 @@ enum InputFile {
   /// Far more than a description, a report or a request's body has; `/dev/zero` has no end.
   static let maximumBytes = 64 << 20
 
+  /// The option that has read standard input, which leaves nothing of it for another.
+  private static let reader = Mutex<String?>(nil)
+
   /// The bytes up to the end of the file, or a usage error that says which option named it.
   static func read(_ path: String, for option: String) throws -> [UInt8] {
+    if path == "-", let other = reader.withLock({ $0 }) {
+      throw ValidationError(
+        "\(option): \(other) has read standard input to its end. Name a file for one of the two.")
+    }
+    if path == "-" { reader.withLock { $0 = option } }
     let descriptor = path == "-" ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC)
     guard descriptor >= 0 else { throw failure(path, option) }
     defer { if descriptor != STDIN_FILENO { close(descriptor) } }
