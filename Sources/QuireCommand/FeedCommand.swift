@@ -158,11 +158,16 @@ struct FeedPrinter: Sendable {
 
   func print(_ cursor: Cursor<FeedEntry>) async throws {
     let walk = cursor.limited(to: limits).walk()
-    var repairs: [FeedRepair] = []
+    var repairs: [(name: String, count: Int)] = []
     var order = FeedPageOrder()
     defer { say(repairs, walk.report) }
     while let page = try await walk.next() {
-      repairs += page.feed?.repairs ?? []
+      for repair in page.feed?.repairs ?? [] {
+        let name = "\(repair.kind)"
+        let place = repairs.firstIndex { $0.name == name } ?? repairs.endIndex
+        if place == repairs.endIndex { repairs.append((name, 0)) }
+        repairs[place].count += repair.count
+      }
       for entry in page.items where isWanted(entry) { try print(entry) }
       if let since, order.showsOnlyOlder(page.feed, page.items, than: since) { return }
     }
@@ -188,17 +193,9 @@ struct FeedPrinter: Sendable {
   }
 
   /// Says what was forgiven and what is doubtful.
-  private func say(_ repairs: [FeedRepair], _ report: WalkReport) {
-    var counts: [(name: String, count: Int)] = []
-    for repair in repairs {
-      if let index = counts.firstIndex(where: { $0.name == "\(repair.kind)" }) {
-        counts[index].count += repair.count
-      } else {
-        counts.append(("\(repair.kind)", repair.count))
-      }
-    }
-    if !counts.isEmpty {
-      let list = counts.map { "\($0.name) × \($0.count)" }.joined(separator: ", ")
+  private func say(_ repairs: [(name: String, count: Int)], _ report: WalkReport) {
+    if !repairs.isEmpty {
+      let list = repairs.map { "\($0.name) × \($0.count)" }.joined(separator: ", ")
       Diagnostics.write("quire: not as its format demands, and mended: \(list).")
     }
     for warning in report.warnings {
