@@ -123,7 +123,14 @@ package final class FileSession: SinkSession {
           + "Nothing was requested.")
     }
     let (sum, last) = try sum(of: destination, upTo: size)
-    guard format.isCompressed || last == 0x0A else {
+    guard let endsLine = try format.isCompressed ? GzipReader.endsLine(destination) : last == 0x0A
+    else {
+      throw SinkError(
+        .notOurs,
+        "\(target) is no whole file of gzip: what came behind it could not be read. Nothing was requested."
+      )
+    }
+    guard endsLine else {
       throw SinkError(
         .notOurs,
         "\(target) ends in the middle of a line: the next item would be glued to it. Nothing was "

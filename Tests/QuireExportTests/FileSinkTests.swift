@@ -1,6 +1,6 @@
 import Foundation
 import QuireCore
-import QuireExport
+@testable import QuireExport
 import QuireJSON
 import QuirePagination
 import QuireTesting
@@ -118,6 +118,26 @@ func raw(_ text: String) -> RawItem {
       _ = try await export(Self.pages, to: FileSink(folder(name + ".gz")))
       #expect(try folder.unzipped(name + ".gz") == folder.text(name))
     }
+  }
+
+  @Test(
+    "16-Files: behind a compressed file that something else wrote, only whole lines are appended to"
+  )
+  func appendsToMembers() async throws {
+    let folder = try Folder()
+    func append(_ text: [UInt8]) async throws {
+      try Data(text).write(to: URL(filePath: folder("a.jsonl.gz")))
+      _ = try await export([["2"]], to: FileSink(folder("a.jsonl.gz"), mode: .append))
+    }
+    func member(_ text: String) throws -> [UInt8] {
+      try GzipMember().add(Array(text.utf8), ends: true)
+    }
+    for text in [try member("1"), Array(try member("1\n").dropLast()), Array("1\n".utf8)] {
+      await #expect { try await append(text) } throws: { SinkError.Code.notOurs ~= $0 }
+      #expect(try Data(contentsOf: URL(filePath: folder("a.jsonl.gz"))) == Data(text))
+    }
+    try await append(try member("0\n") + member("") + member("1\n"))
+    #expect(try folder.unzipped("a.jsonl.gz") == "0\n1\n2\n")
   }
 
   @Test("16-Files: a listing without items is a file that can be read all the same")

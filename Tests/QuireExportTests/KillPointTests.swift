@@ -66,7 +66,11 @@ struct KillScenario: CustomTestStringConvertible, Sendable {
   /// The items that the file holds.
   func found(in files: SimulatedFiles) throws -> [String] {
     var bytes = files.content(path) ?? []
-    if name.hasSuffix(".gz") { bytes = try GzipReader().add(bytes) }
+    if name.hasSuffix(".gz") {
+      let packed = bytes
+      bytes = []
+      try GzipReader().add(packed) { bytes += $0 }
+    }
     let text = String(decoding: bytes, as: UTF8.self)
     if name.contains(".json") && !name.contains("jsonl") {
       let lines = text.split(separator: "\n")
@@ -185,6 +189,35 @@ struct KillPointTests {
     close(descriptor)
     await session.close()
     #expect(folder.text("a.jsonl") == "2\n")
+  }
+
+  @Test(
+    "16-Files: short items of a wide table are written in pieces, and so is a table that is filled",
+    arguments: ["a.csv", "a.csv.gz"])
+  func writesPieces(name: String) async throws {
+    let folder = try Folder()
+    let wide = "{\((0..<10_000).map { "\"m\($0)\":0" }.joined(separator: ","))}"
+    let short = Array(repeating: "{}", count: 2_000)
+    let longest = Mutex(0)
+    var calls = FileCalls.system
+    calls.write = { descriptor, bytes, offset in
+      longest.withLock { $0 = max($0, bytes.count) }
+      return FileCalls.system.write(descriptor, bytes, offset)
+    }
+    for (path, pages) in [("wide-", [[wide], short]), ("filled-", [short, [wide]])] {
+      let sink = FileSink(
+        folder(path + name), format: nil, columns: nil, guardsFormulas: false, mode: .once,
+        calls: calls, isLocked: true)
+      var export = Export(Cursor(listing(pages)), to: sink)
+      export.commits = .eachPage
+      #expect(try await export.run().isComplete)
+      let text =
+        name.hasSuffix(".gz") ? try folder.unzipped(path + name) : folder.text(path + name)
+      let rows = text.split(separator: "\r\n", omittingEmptySubsequences: false)
+      #expect(rows.count == 2_003)
+      #expect(rows.dropLast().allSatisfy { $0.utf8.count { $0 == 0x2C } == 9_999 })
+    }
+    #expect(longest.withLock { $0 } < 2 << 20)
   }
 
   @Test(

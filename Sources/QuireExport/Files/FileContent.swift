@@ -66,7 +66,8 @@ struct FileContent {
     return next
   }
 
-  /// Hands over the bytes of the items so far that were not taken before; all of them where a commit `ends`.
+  /// Hands over the bytes of the items so far that were not taken before, in pieces; all of them where a commit
+  /// `ends`.
   mutating func take(ends: Bool, _ use: ([UInt8]) throws -> Void) throws {
     for item in waiting { try rows?.find(item) }
     let isFirst = isAtStart && !(text.isEmpty && waiting.isEmpty)
@@ -82,9 +83,18 @@ struct FileContent {
       return try use(format.isCompressed ? compressed(text, ends: ends) : text)
     }
     plain += text
-    for item in waiting { try rows?.append(item, to: &plain) }
+    for item in waiting {
+      try rows?.append(item, to: &plain)
+      // A row has a cell for each column, however short its item is.
+      guard plain.count >= Self.pieceSize else { continue }
+      try use(format.isCompressed ? compressed(plain, ends: false) : plain)
+      plain.removeAll(keepingCapacity: true)
+    }
     try use(format.isCompressed ? compressed(plain, ends: ends) : plain)
   }
+
+  /// Of what is longer, more than one piece is made.
+  static let pieceSize = 1 << 20
 
   /// What stands in front of the first item.
   private mutating func head() throws -> [UInt8] {
@@ -129,18 +139,26 @@ struct FileContent {
     let reader = format.isCompressed ? try GzipReader() : nil
     let writer = format.isCompressed ? try GzipMember() : nil
     var (offset, end, sum) = (0, 0, FileSum())
-    var buffer = [UInt8](repeating: 0, count: 1 << 20)
-    while offset < length {
-      let count = min(try old.read(&buffer, at: offset), length - offset)
-      guard count > 0 else { throw SinkError(.damaged, "\(old.path) ends too early.") }
-      offset += count
-      let text = try reader?.add(Array(buffer[..<count])) ?? Array(buffer[..<count])
-      let filled = filler.fill(text)
-      let bytes = try writer?.add(filled, ends: offset == length) ?? filled
+    var buffer = [UInt8](repeating: 0, count: Self.pieceSize)
+    func write(_ bytes: [UInt8]) throws {
       try copy.write(bytes, at: end)
       end += bytes.count
       sum.add(bytes)
     }
+    func fill(_ text: [UInt8]) throws {
+      try filler.fill(text) { try write(writer?.add($0, ends: false) ?? $0) }
+    }
+    while offset < length {
+      let count = min(try old.read(&buffer, at: offset), length - offset)
+      guard count > 0 else { throw SinkError(.damaged, "\(old.path) ends too early.") }
+      offset += count
+      if let reader {
+        try reader.add(Array(buffer[..<count]), fill)
+      } else {
+        try fill(Array(buffer[..<count]))
+      }
+    }
+    if let writer { try write(writer.add([], ends: true)) }
     return (end, sum.text)
   }
 }

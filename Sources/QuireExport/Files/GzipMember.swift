@@ -49,6 +49,8 @@ final class GzipMember {
 /// Reads the text of a file of gzip members.
 final class GzipReader {
   private var stream = z_stream()
+  /// Whether what came so far are whole members.
+  private(set) var isAtEnd = true
 
   /// Reads from the beginning.
   init() throws(SinkError) {
@@ -59,30 +61,47 @@ final class GzipReader {
 
   deinit { inflateEnd(&stream) }
 
-  /// The text of the next bytes; they may be cut anywhere.
-  func add(_ bytes: [UInt8]) throws(SinkError) -> [UInt8] {
+  /// Hands over the text of the next bytes, in pieces; they may be cut anywhere.
+  func add(_ bytes: [UInt8], _ use: ([UInt8]) throws -> Void) throws {
     var bytes = bytes
-    var output: [UInt8] = []
     var chunk = [UInt8](repeating: 0, count: 256 << 10)
-    let isWhole = bytes.withUnsafeMutableBufferPointer { input in
+    try bytes.withUnsafeMutableBufferPointer { input in
       stream.next_in = input.baseAddress
       stream.avail_in = uInt(input.count)
-      while true {
-        let (result, left) = chunk.withUnsafeMutableBufferPointer { chunk in
+      var left = 0
+      while stream.avail_in > 0 || left == 0 {
+        let result = chunk.withUnsafeMutableBufferPointer { chunk in
           stream.next_out = chunk.baseAddress
           stream.avail_out = uInt(chunk.count)
-          return (inflate(&stream, Z_NO_FLUSH), Int(stream.avail_out))
+          return inflate(&stream, Z_NO_FLUSH)
         }
-        output += chunk[..<(chunk.count - left)]
-        if result == Z_STREAM_END {
+        left = Int(stream.avail_out)
+        switch result {
+        case Z_STREAM_END:
+          isAtEnd = true
           inflateReset(&stream)
-        } else if result != Z_OK, result != Z_BUF_ERROR {
-          return false
+        case Z_OK: isAtEnd = false
+        case Z_BUF_ERROR: break
+        default: throw SinkError(.damaged, "The compressed file is damaged.")
         }
-        if stream.avail_in == 0, left > 0 { return true }
+        try use(Array(chunk[..<(chunk.count - left)]))
       }
     }
-    guard isWhole else { throw SinkError(.damaged, "The compressed file is damaged.") }
-    return output
+  }
+
+  /// Whether the text of a file ends with a line, or is empty; nil where the file is not made of whole members.
+  static func endsLine(_ file: SinkFile) throws -> Bool? {
+    let reader = try GzipReader()
+    var (offset, last) = (0, UInt8(ascii: "\n"))
+    var buffer = [UInt8](repeating: 0, count: 256 << 10)
+    while case let count = try file.read(&buffer, at: offset), count > 0 {
+      offset += count
+      do {
+        try reader.add(Array(buffer[..<count])) { last = $0.last ?? last }
+      } catch SinkError.Code.damaged {
+        return nil
+      }
+    }
+    return reader.isAtEnd ? last == UInt8(ascii: "\n") : nil
   }
 }

@@ -183,8 +183,8 @@ struct TableFiller {
     head = rows.head
   }
 
-  /// The same text, filled up; it may be cut anywhere.
-  mutating func fill(_ text: [UInt8]) -> [UInt8] {
+  /// Hands over the same text, filled up, in pieces; it may be cut anywhere.
+  mutating func fill(_ text: [UInt8], _ use: ([UInt8]) throws -> Void) throws {
     var output: [UInt8] = []
     output.reserveCapacity(text.count + 1024)
     for byte in text {
@@ -204,8 +204,12 @@ struct TableFiller {
       }
       if !isQuoted, byte == delimiter { delimiters = max(delimiters, 0) + 1 }
       output.append(byte)
-      if byte == 0x0A, !isQuoted { delimiters = 0 }
+      guard byte == 0x0A, !isQuoted else { continue }
+      delimiters = 0
+      guard output.count >= FileContent.pieceSize else { continue }
+      try use(output)
+      output.removeAll(keepingCapacity: true)
     }
-    return output
+    try use(output)
   }
 }
