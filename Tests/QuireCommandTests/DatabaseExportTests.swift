@@ -112,13 +112,28 @@ import Testing
   @Test("16-Table: what a database needs is asked for, and what it cannot is refused")
   func refuses() async throws {
     for (arguments, words, status) in [
+      (["-o", ""], "-o: the name is empty.", 2),
       (["-o", "x.db"], "--table", 2),
       (["-o", "x.jsonl", "--table", "t"], "--table is for databases", 2),
       (["-o", "x.db", "--table", "t", "--mode", "upsert"], "--key", 2),
       (["-o", "x.db", "--table", "sqlite_x"], "sqlite_", 2),
       (["-o", "no/x.db", "--table", "t"], "No such file or directory", 2),
       (["-o", "/tmp/.db", "--table", "t", "--columns", "id,,x"], "a name is missing", 2),
-      (["-o", "/tmp/.db", "--table", "t", "--columns", "id,id"], "id comes twice", 2),
+      (
+        ["-o", "/tmp/.db", "--table", "t", "--columns", "id,id"],
+        "--columns: id and id are one column.", 2
+      ),
+      (
+        ["-o", "/tmp/.db", "--table", "t", "--columns", "id,ID=/name"],
+        "--columns: id and ID are one column.", 2
+      ),
+      (["-o", "/tmp/.csv", "--columns", "id,id=/name"], "id and id are one column.", 2),
+      (
+        ["-o", "/tmp/.db", "--table", "t", "--key", "/id", "--columns", "id=/name"],
+        "--columns: id is the column of the key at /id, and not of /name.", 2
+      ),
+      (["-o", "/tmp/.db", "--table", "t", "--key", "/id,id"], "--key: /id is there twice.", 2),
+      (["-o", "/tmp/.db", "--table", "_quire"], "--table: No table can be called", 2),
       // A server that is away is no fault of the command line.
       (
         ["-o", "postgres://secret:word@127.0.0.1:1/x", "--table", "t"], "cannot be connected to", 1

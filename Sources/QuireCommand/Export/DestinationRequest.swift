@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import Quire
+import QuireCore
 import QuireExport
 import QuireHTTP
 import QuirePagination
@@ -82,6 +83,9 @@ extension DestinationRequest {
     if let kind = DestinationKind.all.first(where: { $0.matches(path) }) {
       return try kind.sink(self)
     }
+    guard !path.isEmpty else {
+      throw ValidationError("\(name("-o", or: "to")): the name is empty.")
+    }
     guard !path.hasSuffix("/") else {
       throw ValidationError("\(place) is a directory. Name a file in it.")
     }
@@ -134,5 +138,57 @@ extension DestinationRequest {
       }
       return mode
     }
+  }
+}
+
+extension DestinationRequest {
+  /// Throws where a table cannot have that name, or columns take each other's place: said now, and not after the
+  /// first listings have run.
+  ///
+  /// `place` is that of the members in a sync file; nil for options.
+  func check(at place: String? = nil) throws(SyncFileError) {
+    func at(_ member: String) -> String { place.map { "\($0).\(member)" } ?? "--\(member)" }
+    do {
+      if let sink = try sink() as? SQLiteSink { try sink.checkName() }
+      if let sink = try sink() as? PostgresSink { try sink.checkName() }
+    } catch let error as SinkError {
+      guard let place else { throw SyncFileError(at("table"), error.message) }
+      throw SyncFileError(place, error.message, member: "table")
+    } catch {
+      throw SyncFileError(place ?? "-o", "\(error)")
+    }
+    if let twice = Self.twice(key?.paths.map(\.text) ?? []) {
+      throw SyncFileError(at("key"), "\(ServerText(twice)) is there twice. Keep one.")
+    }
+    let columns = columns ?? []
+    if let twice = Self.twice(columns.map { folded($0.name) }) {
+      let names = columns.map(\.name).filter { folded($0) == twice }
+      let path = columns.last { folded($0.name) == twice }?.path.text ?? ""
+      throw SyncFileError(
+        at("columns"),
+        "\(names.map { "\(ServerText($0))" }.joined(separator: " and ")) are one column. Keep one, or give it another "
+          + "name, such as \(ServerText(twice))_2=\(ServerText(path)).")
+    }
+    for path in key?.paths ?? [] where !columns.contains(where: { $0.path == path }) {
+      let name = String(path.text.drop { $0 == "/" })
+      guard let column = columns.first(where: { folded($0.name) == folded(name) }) else { continue }
+      throw SyncFileError(
+        at("columns"),
+        "\(ServerText(column.name)) is the column of the key at \(ServerText(path.text)), and not of "
+          + "\(ServerText(column.path.text)). Give it another name, such as \(ServerText(name))_2=\(ServerText(column.path.text))."
+      )
+    }
+  }
+
+  /// A column's name as the destination compares names.
+  private func folded(_ name: String) -> String {
+    guard table != nil, !DestinationKind.isPostgres(path) else { return name }
+    return String(decoding: TableDialect.sqlite.folded(name.utf8), as: UTF8.self)
+  }
+
+  /// The first name that is there twice.
+  private static func twice(_ names: [String]) -> String? {
+    var known: Set<String> = []
+    return names.first { !known.insert($0).inserted }
   }
 }

@@ -29,6 +29,11 @@ struct OutputFiles: Sendable {
     table = request?.table
     if let request, Self.isStream(request.path) == false {
       var sink = try request.sink()
+      do throws(SyncFileError) {
+        try request.check()
+      } catch {
+        throw ValidationError(error.description)
+      }
       if command.raw {
         try Self.checkRaw(request, sink, command.format.format)
         if var file = sink as? FileSink {
@@ -101,19 +106,12 @@ struct OutputFiles: Sendable {
   }
 
   private static func columns(_ text: String) throws -> [TableColumn] {
-    let columns = try text.split(separator: ",", omittingEmptySubsequences: false).map { name in
+    try text.split(separator: ",", omittingEmptySubsequences: false).map { name in
       guard !name.isEmpty else {
         throw ValidationError("--columns \(text): a name is missing between two commas.")
       }
       return try TableColumn(String(name))
     }
-    for (index, column) in columns.enumerated()
-    where columns[..<index].contains(where: { $0.name == column.name }) {
-      throw ValidationError(
-        "--columns \(text): \(column.name) comes twice. Give one another name, such as "
-          + "\(column.name)2=\(column.path).")
-    }
-    return columns
   }
 
   /// An element of XML is no JSON, of which an array and the cells of a table are made.

@@ -4,8 +4,6 @@ import QuireCore
 import QuireExport
 import QuireJSON
 import QuirePagination
-import QuirePostgres
-import QuireSQLite
 
 /// Where something of a sync is kept: a file, or a table of a database. Says of two places whether they are one.
 struct SyncPlace: Hashable {
@@ -105,53 +103,5 @@ extension SyncFile {
         nil
       }
     if let reason { throw SyncFileError(place, reason) }
-  }
-}
-
-extension DestinationRequest {
-  /// Throws where a table cannot have that name, or columns take each other's place: said now, and not after the
-  /// first listings have run.
-  func check(at place: String) throws(SyncFileError) {
-    do {
-      if let sink = try sink() as? SQLiteSink { try sink.checkName() }
-      if let sink = try sink() as? PostgresSink { try sink.checkName() }
-    } catch let error as SinkError {
-      throw SyncFileError(place, error.message, member: "table")
-    } catch {
-      throw SyncFileError(place, "\(error)")
-    }
-    if let twice = Self.twice(key?.paths.map(\.text) ?? []) {
-      throw SyncFileError("\(place).key", "\(ServerText(twice)) is there twice. Keep one.")
-    }
-    let columns = columns ?? []
-    if let twice = Self.twice(columns.map { folded($0.name) }) {
-      let names = columns.map(\.name).filter { folded($0) == twice }
-      let path = columns.last { folded($0.name) == twice }?.path.text ?? ""
-      throw SyncFileError(
-        "\(place).columns",
-        "\(names.map { "\(ServerText($0))" }.joined(separator: " and ")) are one column. Keep one, or give it another "
-          + "name, such as \(ServerText(twice))_2=\(ServerText(path)).")
-    }
-    for path in key?.paths ?? [] where !columns.contains(where: { $0.path == path }) {
-      let name = String(path.text.drop { $0 == "/" })
-      guard let column = columns.first(where: { folded($0.name) == folded(name) }) else { continue }
-      throw SyncFileError(
-        "\(place).columns",
-        "\(ServerText(column.name)) is the column of the key at \(ServerText(path.text)), and not of "
-          + "\(ServerText(column.path.text)). Give it another name, such as \(ServerText(name))_2=\(ServerText(column.path.text))."
-      )
-    }
-  }
-
-  /// A column's name as the destination compares names.
-  private func folded(_ name: String) -> String {
-    guard table != nil, !DestinationKind.isPostgres(path) else { return name }
-    return String(decoding: TableDialect.sqlite.folded(name.utf8), as: UTF8.self)
-  }
-
-  /// The first name that is there twice.
-  private static func twice(_ names: [String]) -> String? {
-    var known: Set<String> = []
-    return names.first { !known.insert($0).inserted }
   }
 }
