@@ -94,7 +94,7 @@ extension DatabaseFunction {
 
 extension SinkError {
   /// What another error stays, and what SQLite's means.
-  init(mapping error: any Error, _ path: String) {
+  package init(mapping error: any Error, _ path: String) {
     self = error as? SinkError ?? SinkError(error, path)
   }
 

@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import QuireCore
 import QuireJSON
 import QuirePagination
@@ -115,6 +116,36 @@ import Testing
     #expect(try await count().errors.contains("organisations: complete"))
     #expect(try await count("--only", "organisations").requests > 0)
     #expect(try await count().errors.contains("organisations: complete"))
+  }
+
+  @Test("A state that is another program's database is refused as that, and left as it is")
+  func foreignState() async throws {
+    let forge = try Forge()
+    let file = try forge.file()
+    for definition in ["listings (a)", "round (a)", "parents (a)", "seen (a)"] {
+      let state = TemporaryFile()
+      let foreign = try DatabaseQueue(path: state.path)
+      try await foreign.write { try $0.execute(sql: "CREATE TABLE \(definition)") }
+      let refused = try await Command.quire(["sync", file, "--state", state.path])
+      #expect(refused.status == 1 && forge.server.requests.isEmpty)
+      #expect(
+        refused.errors.contains("\(state.path) is not what a sync has stored"), "\(refused.errors)")
+      let tables = try await foreign.read {
+        try String.fetchAll($0, sql: "SELECT name FROM sqlite_master")
+      }
+      #expect(tables == [String(definition.dropLast(4))])
+    }
+  }
+
+  @Test("A state that has no room left is named, and what to do")
+  func fullState() async throws {
+    let forge = try Forge()
+    let file = try forge.file()
+    let full = try await Command.shell("trap '' XFSZ; ulimit -f 4; $quire sync '\(file)'").end()
+    #expect(full.status == 1 && forge.server.requests.isEmpty)
+    #expect(
+      full.errors.contains("forge.state.db: ") && !full.errors.contains("while executing"),
+      "\(full.errors)")
   }
 
   @Test("Where a key has changed, the refusal says by which options the listing begins anew")

@@ -7,6 +7,7 @@ import QuireExport
 import QuireHTTP
 import QuireJSON
 import QuirePagination
+import QuireSQLite
 
 /// What is known between runs of a sync, in a database beside its file: which round it is in, how each
 /// listing ended, the values of parents, and how far increments reach. How far each listing has come is in its
@@ -101,20 +102,31 @@ final class SyncState: Sendable {
   static func lock(of path: String) -> String { FileSink.resolved(path) + "-lock" }
 
   private let queue: DatabaseQueue
+  private let path: String
 
   /// Opens or makes the file. Throws `SyncFileError` for one that is something else, or damaged.
   init(_ path: String) throws {
+    self.path = path
     do {
       queue = try Self.open(path)
     } catch let error as DatabaseError
-      where error.resultCode == .SQLITE_NOTADB
-      || error.resultCode == .SQLITE_CORRUPT
+      where [.SQLITE_NOTADB, .SQLITE_CORRUPT, .SQLITE_ERROR].contains(error.resultCode)
     {
       throw SyncFileError(
         "state",
         "\(path) is not what a sync has stored, or it is damaged. Restore it, or move it away: then all is read "
           + "anew.")
+    } catch {
+      throw SinkError(mapping: error, path)
     }
+  }
+
+  private func read<Value>(_ work: (Database) throws -> Value) throws -> Value {
+    do { return try queue.read(work) } catch { throw SinkError(mapping: error, path) }
+  }
+
+  private func write<Value>(_ work: (Database) throws -> Value) throws -> Value {
+    do { return try queue.write(work) } catch { throw SinkError(mapping: error, path) }
   }
 
   private static func open(_ path: String) throws -> DatabaseQueue {
@@ -152,7 +164,11 @@ final class SyncState: Sendable {
           sql: "ALTER TABLE parents ADD COLUMN item TEXT; UPDATE parents SET item = \"values\"")
       }
       try database.execute(
-        sql: "CREATE INDEX IF NOT EXISTS parents_by_item ON parents (listing, item, number)")
+        sql: """
+          CREATE INDEX IF NOT EXISTS parents_by_item ON parents (listing, item, number);
+          SELECT number, isOver FROM round LIMIT 0; SELECT name, record FROM listings LIMIT 0;
+          SELECT listing, round, "values" FROM parents LIMIT 0; SELECT listing, parent, round FROM seen LIMIT 0
+          """)
     }
     return queue
   }
@@ -163,7 +179,7 @@ final class SyncState: Sendable {
   func beginRound(of some: [String] = []) throws -> Int {
     let known = try known(some)
     guard known.begins(some) else { return known.round }
-    try queue.write { database in
+    try write { database in
       try database.execute(
         sql: "DELETE FROM round; INSERT INTO round (number, isOver, isPartial) VALUES (?, 0, ?)",
         arguments: [known.round + 1, (known.isOver || known.isPartial) && !some.isEmpty])
@@ -173,18 +189,18 @@ final class SyncState: Sendable {
 
   /// All listings of the round have ended, however they did, or, where `isPartial`, those of a round of some.
   func endRound(isPartial: Bool = false) throws {
-    try queue.write {
+    try write {
       try $0.execute(
         sql: "UPDATE round SET isOver = 1 WHERE isPartial OR NOT ?", arguments: [isPartial])
     }
   }
 
   func record(_ name: String) throws -> Record {
-    try queue.read { try Self.record(name, $0) }
+    try read { try Self.record(name, $0) }
   }
 
   func save(_ record: Record) throws {
-    try queue.write { try Self.save(record, $0) }
+    try write { try Self.save(record, $0) }
   }
 
   private static func record(_ name: String, _ database: Database) throws -> Record {
@@ -203,7 +219,7 @@ final class SyncState: Sendable {
 
   /// Forgets what is known of a listing, which begins anew: also where the command is stopped before it comes to it.
   func restart(_ name: String) throws {
-    try queue.write { database in
+    try write { database in
       for table in ["parents", "seen"] {
         try database.execute(sql: "DELETE FROM \(table) WHERE listing = ?", arguments: [name])
       }
@@ -217,7 +233,7 @@ final class SyncState: Sendable {
 
   /// Notes parents of the run, those whose listing it has read to its end, and the record.
   func note(_ record: Record, parents: [Noted], finished: [String]) throws {
-    try queue.write { database in
+    try write { database in
       // What comes again gets a new number: of an item's values, those that came last count.
       let parent = try database.cachedStatement(
         sql: """
@@ -259,7 +275,7 @@ final class SyncState: Sendable {
   func parent(
     of listing: String, in rounds: Range<Int>, after number: Int
   ) throws -> Parent? {
-    try queue.read { database in
+    try read { database in
       try Row.fetchOne(
         database,
         sql: """
@@ -273,7 +289,7 @@ final class SyncState: Sendable {
   func countParents(
     of listing: String, in rounds: Range<Int>, before number: Int = .max
   ) throws -> Int {
-    try queue.read { database in
+    try read { database in
       try Int.fetchOne(
         database,
         sql: "SELECT count(*) \(Self.parents) AND number < :number",
@@ -285,7 +301,7 @@ final class SyncState: Sendable {
   /// for a parent: what increments have reached since then is no news of other parents.
   func hasSeen(_ values: String, by record: Record) throws -> Bool {
     guard record.done > 0 else { return false }
-    return try queue.read { database in
+    return try read { database in
       try Bool.fetchOne(
         database,
         sql: """
@@ -297,7 +313,7 @@ final class SyncState: Sendable {
 
   /// Forgets that a run has read the listing of a parent to its end.
   func forget(_ values: String, of listing: String) throws {
-    try queue.write {
+    try write {
       try $0.execute(
         sql: "DELETE FROM seen WHERE listing = ? AND parent = ?", arguments: [listing, values])
     }
@@ -305,7 +321,7 @@ final class SyncState: Sendable {
 
   /// Drops the parents of rounds that no run needs any more: but for some, all up to the last one that is read.
   func dropParents(of listing: String, upTo read: Int, keeping rounds: [Int]) throws {
-    try queue.write { database in
+    try write { database in
       let known = try Int.fetchAll(
         database, sql: "SELECT DISTINCT round FROM parents WHERE listing = ?", arguments: [listing])
       for round in known where round <= read && !rounds.contains(round) {
@@ -340,7 +356,7 @@ extension SyncState {
   /// What is known of listings.
   func known(_ names: [String]) throws -> SyncKnown {
     var known = SyncKnown()
-    let row = try queue.read {
+    let row = try read {
       try Row.fetchOne($0, sql: "SELECT number, isOver, isPartial FROM round")
     }
     if let row { (known.round, known.isOver, known.isPartial) = (row[0], row[1], row[2]) }
