@@ -182,7 +182,7 @@ struct FeedPrinter: Sendable {
       // XML, and what stands between the tokens of JSON, has no escapes of JSON.
       let raw = entry.rawBytes
       // The lines of a sitemap that is a text are addresses and nothing else.
-      try write(raw.isEmpty ? Data((entry.url ?? "").utf8) : Data(raw))
+      try write(raw.isEmpty ? Array((entry.url ?? "").utf8) : Array(raw))
     } else {
       try write(entry.jsonFeedItem().description)
     }
@@ -204,11 +204,11 @@ struct FeedPrinter: Sendable {
   }
 
   private func write(_ json: String) throws {
-    try write(PrintableJSON.bytes(of: Data(json.utf8)))
+    try write(Array(PrintableJSON.bytes(of: Data(json.utf8))))
   }
 
-  private func write(_ line: Data) throws {
-    try OutputFailure.write(line + Data("\n".utf8), to: STDOUT_FILENO, path: nil)
+  private func write(_ line: [UInt8]) throws {
+    try OutputFailure.write(line + [UInt8(ascii: "\n")], to: STDOUT_FILENO, path: nil)
   }
 }
 

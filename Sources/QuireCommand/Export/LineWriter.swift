@@ -61,12 +61,7 @@ final class LineWriter {
   func commit() throws {
     try emptyIfStale()
     do {
-      try buffer.withUnsafeBytes { bytes in
-        var rest = bytes[...]
-        while !rest.isEmpty {
-          rest = rest.dropFirst(try writeSome(UnsafeRawBufferPointer(rebasing: rest)))
-        }
-      }
+      try OutputFailure.write(buffer, to: descriptor, path: file.path, isStopping)
     } catch {
       if isFile { _ = ftruncate(descriptor, max(committed, inherited)) }
       throw error
@@ -103,30 +98,6 @@ final class LineWriter {
     return FileRecord(path: file.resolvedPath, bytes: Int(committed), checksum: checksum?.text)
   }
 
-  private func writeSome(_ bytes: UnsafeRawBufferPointer) throws -> Int {
-    var count = bytes.count
-    if !isFile {
-      // A pipe that is ready takes this much at once, so that a write never blocks and cancelling
-      // always works.
-      count = min(count, Int(PIPE_BUF))
-      try waitUntilReady()
-    }
-    while true {
-      let written = write(descriptor, bytes.baseAddress, count)
-      if written >= 0 { return written }
-      switch errno {
-      case EINTR: continue
-      case EAGAIN: try waitUntilReady()
-      default: throw failure
-      }
-    }
-  }
-
-  private func waitUntilReady() throws {
-    var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-    while poll(&entry, 1, 100) <= 0 { if isStopping() { throw CancellationError() } }
-  }
-
   private var failure: OutputFailure { OutputFailure(reason: errno, path: file.path) }
 }
 
@@ -149,15 +120,19 @@ struct OutputFailure: Error, CustomStringConvertible {
     return "Cannot write to \(name): \(words).\(advice)"
   }
 
-  /// Writes all the bytes, in as many calls as it takes. A pipe that takes none is waited for until the task is
-  /// cancelled, which throws `CancellationError`.
-  static func write(_ bytes: Data, to descriptor: Int32, path: String?) throws {
-    // A pipe that is ready takes this much at once; into a file a line goes whole, beside those of others.
+  /// Writes all the bytes, in as many calls as it takes. A pipe that takes none is waited for until the export
+  /// `isStopping`, which throws `CancellationError`.
+  static func write(
+    _ bytes: [UInt8], to descriptor: Int32, path: String?,
+    _ isStopping: () -> Bool = { Task.isCancelled }
+  ) throws {
+    // A pipe that is ready takes this much at once, so that a write never blocks and cancelling always works; into a
+    // file a line goes whole, beside those of others.
     let most = OutputFile.isRegular(descriptor) ? Int.max : Int(PIPE_BUF)
-    var rest = Array(bytes)[...]
+    var rest = bytes[...]
     while !rest.isEmpty {
       var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-      while poll(&entry, 1, 100) <= 0 { try Task.checkCancellation() }
+      while poll(&entry, 1, 100) <= 0 { if isStopping() { throw CancellationError() } }
       let count = rest.withUnsafeBytes {
         Foundation.write(descriptor, $0.baseAddress, min($0.count, most))
       }

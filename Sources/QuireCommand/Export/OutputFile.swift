@@ -215,7 +215,7 @@ enum ReportFile: Equatable, Sendable {
     guard descriptor >= 0 else { throw OutputFailure(reason: errno, path: path) }
     do {
       defer { close(descriptor) }
-      try OutputFailure.write(content, to: descriptor, path: path)
+      try OutputFailure.write(Array(content), to: descriptor, path: path)
       guard fsync(descriptor) == 0 || errno != EIO && errno != ENOSPC else {
         throw OutputFailure(reason: errno, path: path)
       }
