@@ -207,8 +207,3 @@ package final class PostgresConnection: @unchecked Sendable {
     return "\(ServerText(words.joined(separator: " "), limit: 500))"
   }
 }
-
-extension String {
-  /// An SQL name that is this text.
-  var quotedName: String { "\"\(replacing("\"", with: "\"\""))\"" }
-}

@@ -234,11 +234,6 @@ extension ColumnType {
   }
 }
 
-extension String {
-  /// An SQL name that is this text.
-  var quotedName: String { "\"\(replacing("\"", with: "\"\""))\"" }
-}
-
 extension Database {
   fileprivate func hasIndex(_ name: String) throws -> Bool {
     try Bool.fetchOne(

@@ -70,6 +70,11 @@ package struct TableDialect: Sendable {
   }
 }
 
+extension String {
+  /// A name of SQL that is this text.
+  package var quotedName: String { "\"\(replacing("\"", with: "\"\""))\"" }
+}
+
 /// The text of a JSON number.
 package struct NumberText {
   private let text: UnsafeBufferPointer<UInt8>
