@@ -20,7 +20,7 @@ final class TableLock {
   ) async throws {
     // One database has one lock file, whatever it is called, and before it is made.
     path = Self.path(of: FileSink.resolved(database))
-    let hash = FNV1a(TableDialect.sqlite.folded(table.utf8)).value
+    let place = Int(FNV1a(TableDialect.sqlite.folded(table.utf8)).value >> 2)
     var waits = 0
     while true {
       let opened = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
@@ -30,26 +30,23 @@ final class TableLock {
           .writeFailed,
           "\(database) cannot be written: \(String(cString: strerror(reason))).", reason: reason)
       }
-      let place = Int(hash >> 2)
-      let result = Self.take(opened, at: place, length: 1)
+      descriptor = opened
+      let result = take(at: place, length: 1)
       // Another export may have taken the file away before the lock was ours.
-      if result == 0, Self.isSame(opened, path) {
-        descriptor = opened
-        return
-      }
-      let isLettingGo = [EAGAIN, EACCES].contains(result) && Self.isWhole(opened, at: place)
+      if result == 0, isNamed { return }
+      let isBusy = [EAGAIN, EACCES].contains(result)
+      let isLettingGo = isBusy && isWhole(at: place) && waits < 5_000
       close(opened)
-      switch result {
-      case 0: continue
-      case _ where isLettingGo && waits < 5_000:
+      descriptor = -1
+      if isLettingGo {
         waits += 1
         try await wait()
-      case EAGAIN, EACCES:
+      } else if isBusy {
         throw SinkError(
           .inUse,
           "\(database): another export is writing to the table \(table): the two would repeat items. "
             + "Wait for it, end it, or write to another table. Nothing was requested.")
-      default:
+      } else if result != 0 {
         throw SinkError(
           .unsupported,
           "\(database) is on a file system without locks (\(String(cString: strerror(result)))), where "
@@ -64,53 +61,47 @@ final class TableLock {
   /// Lets go; the file goes with its last lock.
   func release() {
     guard descriptor >= 0 else { return }
-    if Self.take(descriptor, at: 0, length: 0) == 0, Self.isSame(descriptor, path) { unlink(path) }
+    if take(at: 0, length: 0) == 0, isNamed { unlink(path) }
     close(descriptor)
     descriptor = -1
   }
 
   deinit { release() }
 
-  /// `F_OFD_SETLK`, which Swift's Glibc does not import.
-  private static let setLock: Int32 = {
+  /// `F_OFD_SETLK` and `F_OFD_GETLK`, which Swift's Glibc does not import.
+  private static let (setLock, getLock): (Int32, Int32) = {
     #if canImport(Darwin)
-      90
+      (90, 92)
     #else
-      37
+      (37, 36)
     #endif
   }()
 
-  /// `F_OFD_GETLK`, too.
-  private static let getLock: Int32 = {
-    #if canImport(Darwin)
-      92
-    #else
-      36
-    #endif
-  }()
+  private static func lock(at start: Int, length: Int) -> flock {
+    flock(
+      l_type: Int16(F_WRLCK), l_whence: Int16(SEEK_SET), l_start: off_t(start),
+      l_len: off_t(length), l_pid: 0)
+  }
 
-  private static func take(_ descriptor: Int32, at start: Int, length: Int) -> Int32 {
+  private func take(at start: Int, length: Int) -> Int32 {
     while true {
-      var lock = flock(
-        l_type: Int16(F_WRLCK), l_whence: Int16(SEEK_SET), l_start: off_t(start),
-        l_len: off_t(length), l_pid: 0)
-      if fcntl(descriptor, setLock, &lock) == 0 { return 0 }
+      var lock = Self.lock(at: start, length: length)
+      if fcntl(descriptor, Self.setLock, &lock) == 0 { return 0 }
       if errno != EINTR { return errno }
     }
   }
 
   /// Whether what is in the way of a lock is that of the whole file, by which another one lets go of its table, or
   /// nothing any more.
-  private static func isWhole(_ descriptor: Int32, at start: Int) -> Bool {
-    var lock = flock(
-      l_type: Int16(F_WRLCK), l_whence: Int16(SEEK_SET), l_start: off_t(start), l_len: 1, l_pid: 0)
-    return fcntl(descriptor, getLock, &lock) == 0
+  private func isWhole(at start: Int) -> Bool {
+    var lock = Self.lock(at: start, length: 1)
+    return fcntl(descriptor, Self.getLock, &lock) == 0
       && (lock.l_len == 0 || lock.l_type == Int16(F_UNLCK))
   }
 
-  private static func isSame(_ descriptor: Int32, _ path: String) -> Bool {
-    var (opened, named) = (stat(), stat())
-    return fstat(descriptor, &opened) == 0 && stat(path, &named) == 0
-      && opened.st_dev == named.st_dev && opened.st_ino == named.st_ino
+  /// Whether the file that is open still has its name.
+  private var isNamed: Bool {
+    var status = stat()
+    return fstat(descriptor, &status) == 0 && FileNumber(status) == FileNumber(path: path)
   }
 }

@@ -149,7 +149,7 @@ struct ContinuedFile {
 /// Which file a path or a descriptor means, however it is spelled.
 enum FileIdentity: Hashable {
   /// A file that is there.
-  case file(device: UInt64, inode: UInt64)
+  case file(FileNumber)
   /// One that is not there yet: its path without symbolic links.
   case path(String)
 
@@ -172,7 +172,7 @@ enum FileIdentity: Hashable {
 
   private init?(_ status: stat) {
     guard status.st_mode & S_IFMT != S_IFCHR else { return nil }
-    self = .file(device: UInt64(status.st_dev), inode: UInt64(status.st_ino))
+    self = .file(FileNumber(status))
   }
 }
 

@@ -1,4 +1,4 @@
-import Foundation
+package import Foundation
 import Synchronization
 
 /// The right to write a file, which one export has at a time. Advisory: nothing but Quire looks at it.
@@ -51,14 +51,14 @@ package enum FileLock: Equatable {
 /// A file that is open for one writer alone, in this process and beside others.
 package final class FileClaim: Sendable {
   /// The files of this process that are claimed: a record lock does not keep a process from itself.
-  private static let claimed = Mutex<Set<[UInt64]>>([])
+  private static let claimed = Mutex<Set<FileNumber>>([])
 
   package let descriptor: Int32
   /// Whether the file was made here.
   package let isNew: Bool
   /// The system's error number where no file of its kind can be locked; nil where it was.
   package let lockFailure: Int32?
-  private let identity: [UInt64]
+  private let number: FileNumber
 
   /// Opens the file, makes it where it is not there, and locks it; `mode` is for reading and writing by default.
   /// `inUse` says that another writer, such as "process 12", has it; by default that one is an export.
@@ -69,12 +69,12 @@ package final class FileClaim: Sendable {
   ) throws(SinkError) {
     let mode = mode ?? O_RDWR
     let claim = Self.claimed.withLock { Self.claim(path, mode, inUse, among: &$0) }
-    (descriptor, isNew, lockFailure, identity) = try claim.get()
+    (descriptor, isNew, lockFailure, number) = try claim.get()
   }
 
   deinit {
     Self.claimed.withLock { claimed in
-      claimed.remove(identity)
+      claimed.remove(number)
       close(descriptor)
     }
   }
@@ -85,19 +85,19 @@ package final class FileClaim: Sendable {
       + "lines. Wait for it, end it, or write to another file. Nothing was requested."
   }
 
-  private typealias Claimed = (Int32, isNew: Bool, lockFailure: Int32?, identity: [UInt64])
+  private typealias Claimed = (Int32, isNew: Bool, lockFailure: Int32?, FileNumber)
 
   private static func claim(
     _ path: String, _ mode: Int32, _ inUse: ((String) -> String)?,
-    among claimed: inout Set<[UInt64]>
+    among claimed: inout Set<FileNumber>
   ) -> Result<Claimed, SinkError> {
-    func refusal(_ other: String) -> SinkError {
-      SinkError(.inUse, inUse?(other) ?? Self.inUse(path, by: other))
+    func refusal(_ other: String) -> Result<Claimed, SinkError> {
+      .failure(SinkError(.inUse, inUse?(other) ?? Self.inUse(path, by: other)))
     }
     while true {
       // Opening it would be closed again, and that takes the lock from the export that has it.
-      if let identity = identity(of: path), claimed.contains(identity) {
-        return .failure(refusal("another one of this program"))
+      if let number = FileNumber(path: path), claimed.contains(number) {
+        return refusal("another one of this program")
       }
       let flags = mode | O_CREAT | O_CLOEXEC | O_NONBLOCK
       let created = open(path, flags | O_EXCL, 0o600)
@@ -107,35 +107,45 @@ package final class FileClaim: Sendable {
         return .failure(SinkFile.failure(errno, "write to", path))
       }
       let lock = FileLock.take(descriptor)
+      var status = stat()
       if case .held(let other) = lock {
         close(descriptor)
-        return .failure(refusal(other))
+        return refusal(other)
+      } else if fstat(descriptor, &status) == 0, case let number = FileNumber(status),
+        number == FileNumber(path: path)
+      {
+        guard status.st_mode & S_IFMT == S_IFREG else {
+          close(descriptor)
+          return .failure(
+            SinkError(
+              .unsupported,
+              "\(path) is no file: it keeps nothing that could be gone on with. Nothing was requested."
+            ))
+        }
+        claimed.insert(number)
+        let failure: Int32? = if case .unsupported(let reason) = lock { reason } else { nil }
+        return .success((descriptor, created >= 0, failure, number))
       }
-      // Another export may have put a new file in its place, or taken its own away, before the lock was
-      // ours.
-      var status = stat()
-      guard fstat(descriptor, &status) == 0, let identity = identity(of: path),
-        identity == [UInt64(status.st_dev), UInt64(status.st_ino)]
-      else {
-        close(descriptor)
-        continue
-      }
-      guard status.st_mode & S_IFMT == S_IFREG else {
-        close(descriptor)
-        return .failure(
-          SinkError(
-            .unsupported,
-            "\(path) is no file: it keeps nothing that could be gone on with. Nothing was "
-              + "requested."))
-      }
-      claimed.insert(identity)
-      let failure: Int32? = if case .unsupported(let reason) = lock { reason } else { nil }
-      return .success((descriptor, created >= 0, failure, identity))
+      // Another export has put a new file in its place, or taken its own away, before the lock was ours.
+      close(descriptor)
     }
   }
+}
 
-  private static func identity(of path: String) -> [UInt64]? {
+/// By what a file is known, whatever leads to it.
+package struct FileNumber: Hashable, Sendable {
+  private let device: UInt64
+  private let number: UInt64
+
+  /// That of the file that a path leads to.
+  package init?(path: String) {
     var status = stat()
-    return stat(path, &status) == 0 ? [UInt64(status.st_dev), UInt64(status.st_ino)] : nil
+    guard stat(path, &status) == 0 else { return nil }
+    self.init(status)
+  }
+
+  /// That of the file that the system says this of.
+  package init(_ status: stat) {
+    (device, number) = (UInt64(status.st_dev), UInt64(status.st_ino))
   }
 }
