@@ -93,7 +93,9 @@ struct RemedyWords {
   /// A value as a shell takes it, whatever names a server chose.
   private static func word(_ value: String) -> String {
     let word = words[value] ?? value
-    if !word.isEmpty, word.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") }) { return word }
+    if !word.isEmpty, word.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") }) {
+      return word
+    }
     let isHost = word.hasPrefix("allow:") || word.hasPrefix("status:")
     return PagePath.isQuotable(word) && !isHost ? "'\(word)'" : CommandLineText.quoted([word])
   }

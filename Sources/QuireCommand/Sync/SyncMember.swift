@@ -366,7 +366,7 @@ extension SyncMember {
       ] + members)
   }
 
-  private static func schema(of members: [SyncMember]) -> JSONValue {
+  fileprivate static func schema(of members: [SyncMember]) -> JSONValue {
     var schema: [JSONValue.Member] = [
       .init("type", "object"),
       .init(
@@ -398,19 +398,15 @@ extension SyncMember.Kind {
     case .word(let words): ["enum": .array(words.map { .string($0) })]
     case .textsByName:
       ["type": "object", "additionalProperties": ["type": ["string", "number", "boolean"]]]
-    case .object(let members): SyncMember.schemaOf(members)
+    case .object(let members): SyncMember.schema(of: members)
     case .objectsByName(let members):
       [
         "type": "object", "minProperties": 1,
-        "additionalProperties": SyncMember.schemaOf(members),
+        "additionalProperties": SyncMember.schema(of: members),
       ]
-    case .textOr(let members): ["anyOf": [text, SyncMember.schemaOf(members)]]
+    case .textOr(let members): ["anyOf": [text, SyncMember.schema(of: members)]]
     case .description: ["anyOf": [text, ["type": "object"]]]
     case .body: ["type": ["object", "array", "string"]]
     }
   }
-}
-
-extension SyncMember {
-  fileprivate static func schemaOf(_ members: [SyncMember]) -> JSONValue { schema(of: members) }
 }
