@@ -95,6 +95,20 @@ func raw(_ text: String) -> RawItem {
       Array(folder.text("a.csv").utf8) == Array("\(short),\(long)\r\n1,2\r\n,3\r\n".utf8))
   }
 
+  @Test(
+    "16-Files: cells stand below their names in any order, of one name the first, and others are empty"
+  )
+  func placesCells() async throws {
+    let folder = try Folder()
+    let items = [
+      #"{"a":1,"b":2,"c":[3]}"#, #"{"c":3,"b":4,"c":5,"b":6}"#, "{}", #"{"c":null,"a":7}"#, "8",
+    ]
+    _ = try await export([items], to: FileSink(folder("a.csv")))
+    #expect(
+      folder.text("a.csv")
+        == "a,b,c,value\r\n1,2,\"[3]\",\r\n,4,3,\r\n,,,\r\n7,,,\r\n,,,8\r\n")
+  }
+
   @Test("A table has no more columns than the widest spreadsheets: further names are refused")
   func manyNames() async throws {
     let folder = try Folder()

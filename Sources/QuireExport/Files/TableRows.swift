@@ -21,6 +21,9 @@ struct TableRows {
   var isFinding: Bool { chosen == nil }
   /// Whether there are such rows.
   private(set) var isRagged = false
+  /// How many rows there were, and the last one that has a value in each column that is found.
+  private var row = 0
+  private var lastRows: [Int] = []
   /// The most columns that are found, as many as the widest spreadsheets have.
   private static let mostColumns = 16_384
 
@@ -79,27 +82,38 @@ struct TableRows {
   }
 
   private mutating func appendFound(_ item: RawItem, to output: inout [UInt8]) throws {
-    let members = try members(of: item)
-    var cells = [RawItem?](repeating: nil, count: columns.count)
-    for (name, value) in members {
+    var cells: [(place: Int, value: RawItem)] = []
+    row += 1
+    for (name, value) in try members(of: item) {
       let place = try place(of: name)
-      if place == cells.count { cells.append(nil) }
+      while lastRows.count <= place { lastRows.append(0) }
       // Of members with one name the first counts, as in everything that is read by a path.
-      if cells[place] == nil { cells[place] = value }
+      guard lastRows[place] != row else { continue }
+      lastRows[place] = row
+      cells.append((place, value))
     }
-    for (index, cell) in cells.enumerated() {
-      if index > 0 { output.append(delimiter) }
-      guard let cell else { continue }
-      if let first = cell.bytes.first, "{[".utf8.contains(first) {
-        append(quoted: cell.compact, to: &output)
-      } else {
-        // Half a surrogate pair is no character that a cell could have: the text stays as the server wrote it.
-        guard let value = try? cell.value else {
-          append(quoted: cell.compact, to: &output)
-          continue
-        }
+    cells.sort { $0.place < $1.place }
+    // Items may have few of very many columns.
+    var last = 0
+    for (place, cell) in cells {
+      appendDelimiters(place - last, to: &output)
+      last = place
+      // Half a surrogate pair is no character that a cell could have: the text stays as the server wrote it.
+      let isContainer = cell.bytes.first.map("{[".utf8.contains) ?? false
+      if !isContainer, let value = try? cell.value {
         append(value, to: &output)
+      } else {
+        append(quoted: cell.compact, to: &output)
       }
+    }
+    appendDelimiters(columns.count - 1 - last, to: &output)
+  }
+
+  private func appendDelimiters(_ count: Int, to output: inout [UInt8]) {
+    if count == 1 {
+      output.append(delimiter)
+    } else if count > 1 {
+      output += [UInt8](repeating: delimiter, count: count)
     }
   }
 
