@@ -58,6 +58,16 @@ struct HostileTests {
     Attack(name: "keywords") {
       rss("<category>" + String(repeating: "a,", count: $0) + "</category>")
     },
+    Attack(name: "names in a long namespace") { count in
+      "<rss><channel xmlns:q='\(String(repeating: "A", count: count))'>"
+        + (0..<count).map { "<q:n\($0)/>" }.joined() + "</channel></rss>"
+    },
+    Attack(name: "pictures without a title", size: 1_000) { count in
+      "<urlset xmlns:i='http://www.google.com/schemas/sitemap-image/1.1'><url><i:image>"
+        + String(
+          repeating: "<i:loc>a</i:loc>" + String(repeating: "<i:x/>", count: 10), count: count)
+        + "</i:image></url></urlset>"
+    },
     Attack(name: "dates") { rss("<pubDate>" + String(repeating: "1 ", count: $0) + "</pubDate>") },
     Attack(name: "JSON depth") { "{\"a\":" + String(repeating: "[", count: $0) },
     Attack(name: "JSON items") {

@@ -250,7 +250,8 @@ extension FeedElement {
 
   /// The namespace in lowercase, with `http`, and without a closing slash or number sign.
   private static func key(of namespace: String?) -> String {
-    var key = (namespace ?? "").lowercased()
+    // A page may have a million names in one long namespace, and no known one is as long as this.
+    var key = String(decoding: (namespace ?? "").utf8.prefix(256), as: UTF8.self).lowercased()
     while key.last == "/" || key.last == "#" || key.last == " " { key.removeLast() }
     if key.hasPrefix("https://") { key = "http" + key.dropFirst(5) }
     return key.hasPrefix("http://purl.org/atom/ns") ? "http://purl.org/atom/ns" : key

@@ -270,10 +270,10 @@ extension FeedXMLReader {
     case .priority:
       entry.priority = node.text.flatMap { Double($0) }.flatMap { 0...1 ~= $0 ? $0 : nil }
     case .sitemapImage:
+      let title = node.children.first { self.element($0) == .imageTitle }?.text
       for child in node.children where self.element(child) == .imageLoc {
         guard takePart(), let url = address(child.text, scope) else { continue }
         entry.image = entry.image ?? url
-        let title = node.children.first { self.element($0) == .imageTitle }?.text
         entry.add(FeedEnclosure(url, title: title), &fallback.files)
       }
     case .sitemapVideo: readVideo(node, scope)
