@@ -266,6 +266,45 @@ struct HostileTests {
   }
 
   @Test(
+    "Q5: links below a long base cost no more than below a short one, once they have no room left",
+    arguments: ["<a href=b>x</a>", "<a href=\"#b\">x</a>", "<img srcset=\"a 1x,b 2x,c 3x,d 4x\">"])
+  func longBase(piece: String) {
+    let html = String(repeating: piece, count: 4_000)
+    func text(_ length: Int) -> FeedText {
+      let base = "https://a.test/\(String(repeating: "x", count: length))/"
+      return FeedText(html, kind: .html, base: base)
+    }
+    let (short, long) = (text(300), text(7_500))
+    expectLinear(piece) { isLong in
+      let text = isLong ? long : short
+      _ = text.sanitized()
+      _ = text.withAbsoluteLinks()
+    }
+  }
+
+  @Test("Q5: characters that are longer when they are escaped count as long as they are written")
+  func escapedGrowth() {
+    let base = "https://a.test/\(String(repeating: "&", count: 1_500))/"
+    let links = String(repeating: "<a href='b'>x</a>", count: 300)
+    let text = FeedText(links, kind: .html, base: base)
+    for value in [text.withAbsoluteLinks().value, text.sanitized().value] {
+      #expect(value.contains("&amp;/b") && value.utf8.count < 45_000)
+    }
+  }
+
+  @Test(
+    "17-Html: a link that is made absolute stays within its quotes",
+    arguments: [
+      ("'/b&#39;/onclick=&#39;x'", "'https://a.test/b&#39;/onclick=&#39;x'"),
+      ("\"/b&quot;/onclick=&quot;x\"", "\"https://a.test/b%22/onclick=%22x\""),
+      ("/b&quot;c", "\"https://a.test/b%22c\""),
+    ])
+  func quotes(value: String, expected: String) {
+    let text = FeedText("<a href=\(value)>y</a>", kind: .html, base: "https://a.test/")
+    #expect(text.withAbsoluteLinks().value == "<a href=\(expected)>y</a>")
+  }
+
+  @Test(
     "17-Html: nothing that runs, loads unseen or escapes survives sanitising",
     arguments: [
       ("<p onclick=x>a</p>", "<p>a</p>"),

@@ -34,10 +34,8 @@ struct FeedMarkup {
       output += "<" + name
       for (name, value) in attributes(of: node, special) {
         var value = value
-        if hasOwnBase, let absolute = HTMLLinks.absolute(value, of: name.lowercased(), inner),
-          room.takes(absolute, for: value)
-        {
-          value = absolute
+        if hasOwnBase {
+          value = HTMLLinks.absolute(value, of: name.lowercased(), inner, &room) ?? value
         }
         output += " \(name)=\""
         Self.escape(value, to: &output, inValue: true)

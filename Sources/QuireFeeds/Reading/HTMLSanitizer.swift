@@ -65,19 +65,17 @@ public struct HTMLSanitizer: Hashable, Sendable {
   }
 
   private func write(
-    _ name: String, _ found: [(name: String, value: String)], _ scope: FeedScope,
-    _ room: inout LinkRoom, to output: inout String
+    _ name: String, _ found: [HTMLToken.Attribute], _ scope: FeedScope, _ room: inout LinkRoom,
+    to output: inout String
   ) {
     output += "<" + name
-    for (attribute, value) in found where attributes.contains(attribute) {
-      var value = value
-      if HTMLLinks.attributes.contains(attribute) {
-        guard let link = link(value, attribute, scope), room.takes(link, for: value) else {
-          continue
-        }
+    for attribute in found where attributes.contains(attribute.name) {
+      var value = attribute.value
+      if HTMLLinks.attributes.contains(attribute.name) {
+        guard let link = link(value, attribute.name, scope, &room) else { continue }
         value = link
       }
-      output += " \(attribute)=\""
+      output += " \(attribute.name)=\""
       FeedMarkup.escape(value, to: &output, inValue: true)
       output += "\""
     }
@@ -85,9 +83,16 @@ public struct HTMLSanitizer: Hashable, Sendable {
     output += ">"
   }
 
-  private func link(_ value: String, _ attribute: String, _ scope: FeedScope) -> String? {
-    if attribute == "srcset" { return Self.srcset(value) { safe($0, "src", scope) } }
-    return safe(value, attribute, scope)
+  private func link(
+    _ value: String, _ attribute: String, _ scope: FeedScope, _ room: inout LinkRoom
+  ) -> String? {
+    // A long base repeated for each footnote would use up the room for other links.
+    if value.hasPrefix("#"), let base = scope.baseText, base.utf8.count > 256 {
+      return FeedScope(url: nil).absolute(value)
+    }
+    return attribute == "srcset"
+      ? Self.srcset(value) { room.link(for: $0) { safe($0, "src", scope) } }
+      : room.link(for: value) { safe($0, attribute, scope) }
   }
 
   private func safe(_ value: String, _ attribute: String, _ scope: FeedScope) -> String? {
@@ -98,11 +103,7 @@ public struct HTMLSanitizer: Hashable, Sendable {
       attribute == "href" ? ["http", "https", "mailto", "tel"] : ["http", "https"]
     // Without a base the link stays relative, and cannot lead to another site.
     guard let scheme = reference.scheme?.lowercased() else { return absolute }
-    guard schemes.contains(scheme) else { return nil }
-    guard value.hasPrefix("#") else { return absolute }
-    // A long base repeated for each footnote would use up the room for other links.
-    let fragment = absolute.drop { $0 != "#" }
-    return absolute.utf8.count - fragment.utf8.count > 256 ? String(fragment) : absolute
+    return schemes.contains(scheme) ? absolute : nil
   }
 
   /// The candidates of `srcset` with changed addresses; nil if none is left. An address ends at
@@ -132,15 +133,29 @@ public struct HTMLSanitizer: Hashable, Sendable {
 /// Limits how much absolute links may lengthen markup: a long base can apply to a million links.
 struct LinkRoom {
   private var left: Int
+  /// Whether a link was refused: from then on, none is resolved in vain.
+  private var isFull = false
 
   init(for bytes: Int) { left = 2_048 + 4 * bytes }
 
-  /// Whether there is room to replace a link; if so, takes the room.
-  mutating func takes(_ link: String, for written: String) -> Bool {
-    let growth = link.utf8.count - written.utf8.count
-    guard growth <= left else { return false }
+  /// The link to write in place of `written`, and takes the room for it; nil if there is none.
+  mutating func link(for written: String, _ resolved: (String) -> String?) -> String? {
+    guard !isFull || Self.hasScheme(written), let link = resolved(written) else { return nil }
+    let growth = Self.escapedCount(link) - Self.escapedCount(written)
+    isFull = isFull || growth > left
+    guard growth <= left else { return nil }
     left -= max(0, growth)
-    return true
+    return link
+  }
+
+  /// Whether a link needs no base.
+  private static func hasScheme(_ link: String) -> Bool {
+    ["http:", "https:", "mailto:", "tel:"].contains { link.hasPrefix($0) }
+  }
+
+  /// The bytes of a link as it is written in an attribute.
+  private static func escapedCount(_ link: String) -> Int {
+    link.utf8.reduce(0) { $0 + ($1 == 0x26 ? 5 : 1) }
   }
 }
 
@@ -152,92 +167,45 @@ enum HTMLLinks {
     "srcset", "xlink:href",
   ]
 
-  /// The value of an attribute with absolute addresses; nil for other attributes and invalid
-  /// addresses.
-  static func absolute(_ value: String, of name: String, _ scope: FeedScope) -> String? {
+  /// The value of an attribute with absolute addresses; nil for other attributes, for invalid
+  /// addresses, and if there is no room.
+  static func absolute(
+    _ value: String, of name: String, _ scope: FeedScope, _ room: inout LinkRoom
+  ) -> String? {
     guard attributes.contains(name) else { return nil }
     return name == "srcset"
-      ? HTMLSanitizer.srcset(value) { scope.absolute($0) ?? $0 } : scope.absolute(value)
+      ? HTMLSanitizer.srcset(value) { room.link(for: $0, scope.absolute) ?? $0 }
+      : room.link(for: value, scope.absolute)
   }
 
   static func absolute(_ html: String, base: String?) -> String {
     guard let base else { return html }
     let scope = FeedScope(url: base)
-    let input = Array(html.utf8)
-    var output: [UInt8] = []
-    output.reserveCapacity(input.count + 256)
-    var copied = 0
-    var room = LinkRoom(for: input.count)
-    for found in values(in: input) {
-      let value = String(decoding: input[found.range], as: UTF8.self)
-      let resolved = value.utf8.contains(0x26) ? HTMLText.resolved(value: value) : value
-      guard let absolute = Self.absolute(resolved, of: found.name, scope), absolute != resolved,
-        room.takes(absolute, for: resolved)
-      else { continue }
-      var escaped = ""
-      FeedMarkup.escape(absolute, to: &escaped, inValue: true)
-      output += input[copied..<found.range.lowerBound]
-      output += found.isQuoted ? Array(escaped.utf8) : Array("\"\(escaped)\"".utf8)
-      copied = found.range.upperBound
-    }
-    output += input[copied...]
-    return String(decoding: output, as: UTF8.self)
-  }
-
-  private struct Value {
-    var name: String
-    var range: Range<Int>
-    var isQuoted: Bool
-  }
-
-  /// The ranges of the values of link attributes.
-  private static func values(in input: [UInt8]) -> [Value] {
-    var found: [Value] = []
-    var index = 0
-    while index + 1 < input.count {
-      guard input[index] == 0x3C, 0x41...0x5A ~= input[index + 1] & 0xDF else {
-        index += 1
-        continue
-      }
-      index += 1
-      while index < input.count, input[index] != 0x3E {
-        guard XMLSpace.isSpace(input[index]) else {
-          index += 1
-          continue
+    var html = html
+    return html.withUTF8 { bytes in
+      var output: [UInt8] = []
+      output.reserveCapacity(bytes.count + 256)
+      var (copied, room) = (0, LinkRoom(for: bytes.count))
+      var tokens = HTMLTokenizer(bytes)
+      while let token = tokens.next() {
+        guard case .start(_, let attributes, _) = token else { continue }
+        for attribute in attributes where !attribute.range.isEmpty {
+          guard let absolute = absolute(attribute.value, of: attribute.name, scope, &room),
+            absolute != attribute.value
+          else { continue }
+          var escaped = ""
+          FeedMarkup.escape(absolute, to: &escaped, inValue: true)
+          output += bytes[copied..<attribute.range.lowerBound]
+          // A reference in the value may stand for the quote around it.
+          let value =
+            attribute.isQuoted ? escaped.replacing("'", with: "&#39;") : "\"\(escaped)\""
+          output += value.utf8
+          copied = attribute.range.upperBound
         }
-        while index < input.count, XMLSpace.isSpace(input[index]) { index += 1 }
-        if let value = value(in: input, &index) { found.append(value) }
       }
+      output += bytes[copied...]
+      return String(decoding: output, as: UTF8.self)
     }
-    return found
-  }
-
-  /// The value of the attribute at `index` if it is a link. Moves `index` behind the attribute.
-  private static func value(in input: [UInt8], _ index: inout Int) -> Value? {
-    let start = index
-    while index < input.count, !XMLSpace.isSpace(input[index]),
-      ![0x2F, 0x3E, 0x3D].contains(input[index])
-    {
-      index += 1
-    }
-    let name = String(decoding: input[start..<index], as: UTF8.self).lowercased()
-    var next = index
-    while next < input.count, XMLSpace.isSpace(input[next]) { next += 1 }
-    guard next < input.count, input[next] == 0x3D else { return nil }
-    index = next + 1
-    while index < input.count, XMLSpace.isSpace(input[index]) { index += 1 }
-    guard index < input.count else { return nil }
-    let quote = input[index]
-    let isQuoted = quote == 0x22 || quote == 0x27
-    if isQuoted { index += 1 }
-    let valueStart = index
-    while index < input.count,
-      isQuoted ? input[index] != quote : !XMLSpace.isSpace(input[index]) && input[index] != 0x3E
-    { index += 1 }
-    let range = valueStart..<index
-    if isQuoted, index < input.count { index += 1 }
-    guard attributes.contains(name), !range.isEmpty else { return nil }
-    return Value(name: name, range: range, isQuoted: isQuoted)
   }
 }
 

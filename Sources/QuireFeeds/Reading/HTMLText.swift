@@ -36,14 +36,6 @@ enum HTMLText {
     }
   }
 
-  /// An attribute's value with its references resolved.
-  static func resolved(value: String) -> String {
-    var value = value
-    return value.withUTF8 {
-      String(decoding: resolved($0, 0..<$0.count, inValue: true), as: UTF8.self)
-    }
-  }
-
   /// Resolves references and leaves everything else as it is.
   static func resolved(
     _ bytes: UnsafeBufferPointer<UInt8>, _ range: Range<Int>, inValue: Bool = false
@@ -185,10 +177,20 @@ enum HTMLReference {
 /// A token of HTML.
 enum HTMLToken {
   case text(Range<Int>)
-  /// A start tag, with names in lowercase and references in values resolved.
-  case start(name: String, attributes: [(name: String, value: String)], isEmpty: Bool)
+  /// A start tag, with its name in lowercase.
+  case start(name: String, attributes: [Attribute], isEmpty: Bool)
   /// An end tag, with its name in lowercase.
   case end(name: String)
+
+  struct Attribute {
+    /// The name in lowercase.
+    var name: String
+    /// The value with its references resolved.
+    var value = ""
+    /// The place of the value, without its quotes.
+    var range = 0..<0
+    var isQuoted = false
+  }
 
   /// Whether a tag of an HTML element starts at `start`.
   static func isTag(_ bytes: UnsafeBufferPointer<UInt8>, at start: Int) -> Bool {
@@ -309,7 +311,7 @@ struct HTMLTokenizer {
   private mutating func startTag() -> HTMLToken? {
     index += 1
     let name = name()
-    var attributes: [(name: String, value: String)] = []
+    var attributes: [HTMLToken.Attribute] = []
     var isEmpty = false
     while index < bytes.count, bytes[index] != 0x3E {
       if XMLSpace.isSpace(bytes[index]) {
@@ -329,33 +331,33 @@ struct HTMLTokenizer {
     return .start(name: name, attributes: attributes, isEmpty: isEmpty)
   }
 
-  private mutating func attribute() -> (name: String, value: String) {
+  private mutating func attribute() -> HTMLToken.Attribute {
     let start = index
     index += 1
     while index < bytes.count, !XMLSpace.isSpace(bytes[index]),
       ![0x2F, 0x3E, 0x3D].contains(bytes[index])
     { index += 1 }
-    let name = String(decoding: bytes[start..<index], as: UTF8.self).lowercased()
+    var attribute = HTMLToken.Attribute(
+      name: String(decoding: bytes[start..<index], as: UTF8.self).lowercased())
     var next = index
     while next < bytes.count, XMLSpace.isSpace(bytes[next]) { next += 1 }
-    guard next < bytes.count, bytes[next] == 0x3D else { return (name, "") }
+    guard next < bytes.count, bytes[next] == 0x3D else { return attribute }
     index = next + 1
     while index < bytes.count, XMLSpace.isSpace(bytes[index]) { index += 1 }
-    guard index < bytes.count else { return (name, "") }
+    guard index < bytes.count else { return attribute }
     let quote = bytes[index]
-    let valueStart: Int
-    if quote == 0x22 || quote == 0x27 {
-      valueStart = index + 1
-      index = valueStart
-      while index < bytes.count, bytes[index] != quote { index += 1 }
-      let value = HTMLText.resolved(bytes, valueStart..<index, inValue: true)
-      index = min(index + 1, bytes.count)
-      return (name, String(decoding: value, as: UTF8.self))
-    }
-    valueStart = index
-    while index < bytes.count, !XMLSpace.isSpace(bytes[index]), bytes[index] != 0x3E { index += 1 }
-    let value = HTMLText.resolved(bytes, valueStart..<index, inValue: true)
-    return (name, String(decoding: value, as: UTF8.self))
+    attribute.isQuoted = quote == 0x22 || quote == 0x27
+    if attribute.isQuoted { index += 1 }
+    let valueStart = index
+    while index < bytes.count,
+      attribute.isQuoted
+        ? bytes[index] != quote : !XMLSpace.isSpace(bytes[index]) && bytes[index] != 0x3E
+    { index += 1 }
+    attribute.range = valueStart..<index
+    if attribute.isQuoted { index = min(index + 1, bytes.count) }
+    let value = HTMLText.resolved(bytes, attribute.range, inValue: true)
+    attribute.value = String(decoding: value, as: UTF8.self)
+    return attribute
   }
 
   /// Skips everything up to the end tag of an element, or to the end if that is missing.
