@@ -304,8 +304,9 @@ public actor Aggregator {
 
   /// Claims due feeds of a shared store.
   private func claim(at now: Double, dueBy: Double) async throws {
-    guard let shared, let wanted = claims.wanted(at: now, holding: queue.count) else { return }
+    guard let shared else { return }
     let working = queue.hostNames
+    guard let wanted = claims.wanted(at: now, holding: working.count) else { return }
     let claimed = try await shared.claim(
       FeedClaim(
         holder: holder, dueBy: dueBy, limit: wanted, lease: claims.lease, working: working))

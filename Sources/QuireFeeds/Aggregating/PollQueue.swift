@@ -66,9 +66,6 @@ struct PollQueue: Sendable {
     gap = limits.hostGap / .seconds(1)
   }
 
-  /// The number of known feeds.
-  var count: Int { feeds.count }
-
   /// The hosts of all known feeds.
   var hostNames: Set<String> { Set(feeds.values.map(\.host)) }
 

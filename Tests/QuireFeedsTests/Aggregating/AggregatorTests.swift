@@ -308,6 +308,36 @@ import Testing
     #expect(try await ids(base) == [])
   }
 
+  @Test("17-Shared, 17-Polite: feeds that wait for their host keep no others from being claimed")
+  func busyHost() async throws {
+    let (clock, base, limits, gate) = (Clock(), SharedMemoryFeedStore(), Recorder<Int>(), Gate())
+    for number in 0..<20 {
+      let url = "https://\(number < 10 ? "busy.test/" : "a")\(number)"
+      await base.apply(
+        .subscribe(FeedSubscription(url: url, at: clock.now - 100 + Double(number))))
+    }
+    let store = ClaimingStore(base: base) { base, claim in
+      limits.note(claim.limit)
+      if limits.count == 2 { gate.openUp() }
+      // The next claim is due by time, too.
+      clock.advance(5)
+      return await base.claim(claim)
+    }
+    var environment = Aggregator.Environment()
+    environment.now = { clock.now }
+    let web = FeedWeb { _, _ in .init(body: rssPage([1])) }
+    let aggregator = Aggregator(
+      store: store, client: PageClient(transport: web, configuration: .feed),
+      settings: AggregatorSettings(
+        limits: PollingLimits(concurrent: 4, hostGap: .seconds(1_000))),
+      environment: environment)
+    let running = Task { try await aggregator.run() }
+    try await gate.wait()
+    running.cancel()
+    _ = await running.result
+    #expect(limits.values.prefix(2) == [8, 7])
+  }
+
   @Test(
     "17-Shared, 17-Polite: a host passes to another machine after its gap, given back or not",
     arguments: [Duration.zero, .seconds(6_000)])
