@@ -104,7 +104,8 @@ public struct OPML: Hashable, Sendable {
   /// The folders of the first category: `/Technology/Swift,/Work`.
   private static func folders(category: String?) -> [String] {
     let first = category?.split(separator: ",").first ?? ""
-    return first.split(separator: "/").map { String($0).trimmingBlanks }.filter { !$0.isEmpty }
+    let folders = first.split(separator: "/").map { String($0).trimmingBlanks }
+    return Array(folders.filter { !$0.isEmpty }.prefix(deepest))
   }
 
   /// The list as an OPML 2.0 document in UTF-8. Folders are outlines that contain their feeds,

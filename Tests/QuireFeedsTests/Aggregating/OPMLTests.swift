@@ -55,6 +55,11 @@ import Testing
     let list = try read(
       "<opml><body>\(deep)<outline xmlUrl='https://deep.test/'/>\(end)</body></opml>")
     #expect(list.outlines == [])
+    let category = String(repeating: "/a", count: 2_000)
+    let flat = try read(
+      "<opml><body><outline xmlUrl='https://a.test/' category='\(category)'/></body></opml>")
+    #expect(flat.outlines.first?.folders.count == 32)
+    #expect(flat.document.utf8.count < 10_000)
     let bomb = "<!DOCTYPE o [<!ENTITY a 'aaaa'><!ENTITY b '&a;&a;'>]><opml><body/></opml>"
     _ = try? read(bomb)
   }
