@@ -330,6 +330,9 @@ struct FormatTests {
       """
       <feed xmlns="http://www.w3.org/2005/Atom"><title type="html">T &lt;i&gt;</title><id>i</id><updated>2005-07-31T12:29:29.25Z</updated>
       <entry><title type="html">&lt;b&gt;T&lt;/b&gt;</title><id>e</id><updated>2005-07-31T12:29:29Z</updated><content src="/x" type="video/mp4"/>
+      <category term="a" scheme="s"/><author><name>N</name><email>e@x.y</email></author></entry>
+      <entry><id>e2</id><content src="/y" type="text/html"/></entry>
+      <entry><id>e3</id><updated>2005-07-31T12:29:29Z</updated>
       <category term="a" scheme="s"/><author><name>N</name><email>e@x.y</email></author></entry></feed>
       """,
       "<urlset xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\"><url><loc>http://e/</loc><priority>0.5</priority></url></urlset>",

@@ -208,8 +208,10 @@ private struct ISODate {
 
   /// A date by its day of the year.
   private static func ordinal(_ year: Int, _ day: Int) -> ISODate? {
-    guard 1...366 ~= day, let start = CivilTime.seconds(year, 1, 1) else { return nil }
-    return ISODate(seconds: start + Double(day - 1) * 86_400)
+    guard let start = CivilTime.seconds(year, 1, 1), let end = CivilTime.seconds(year, 12, 31)
+    else { return nil }
+    let seconds = start + Double(day - 1) * 86_400
+    return start...end ~= seconds ? ISODate(seconds: seconds) : nil
   }
 
   private static func extended(_ year: Int, _ reader: inout ByteReader) -> ISODate? {

@@ -266,7 +266,7 @@ struct FeedXMLReader {
     guard let source else { return text }
     var elsewhere = text ?? FeedText("", kind: kind)
     elsewhere.source = source
-    elsewhere.mediaType = type == "text" ? nil : type
+    elsewhere.mediaType = kind == .other ? type : nil
     return elsewhere
   }
 
