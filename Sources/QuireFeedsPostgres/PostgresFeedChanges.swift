@@ -68,7 +68,7 @@ struct PostgresFeedChanges {
       """,
       [
         FeedRecord.storable(subscription.id), host, due, subscription.push?.token,
-        try FeedRecord.text(of: subscription),
+        try FeedRecord.text(ofSubscription: subscription),
       ])
   }
 

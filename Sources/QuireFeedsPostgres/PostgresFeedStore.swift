@@ -13,18 +13,20 @@ import QuirePostgres
 /// schema of the search path. A store has one connection, opened at first use. If it is lost, an
 /// aggregator waits for the server with growing delays; every other call waits at most two minutes.
 public struct PostgresFeedStore: SharedFeedStore {
-  private let database: FeedDatabase
+  private let database: PostgresDatabase
 
   /// Creates a store for a libpq connection URL or string, completed by the environment
   /// (`PGPASSWORD`, …).
   ///
   /// Every call throws `PageError.Code.feedStore` if the database cannot be used, immediately if it
   /// was never reached.
-  public init(_ target: String) { database = FeedDatabase(target) }
+  public init(_ target: String) {
+    database = PostgresDatabase(target, preparation: Self.tables, waitsAtFirst: false)
+  }
 
   /// All subscriptions, ordered by identifier.
   public func subscriptions() async throws -> [FeedSubscription] {
-    try await database.transaction { connection in
+    try await transaction { connection in
       try connection.query(#"SELECT body FROM quire_feed ORDER BY id COLLATE "C""#).map {
         try FeedRecord.value(of: FeedSubscription.self, $0[0] ?? "")
       }
@@ -36,7 +38,7 @@ public struct PostgresFeedStore: SharedFeedStore {
   public func apply(_ change: FeedChange) async throws -> FeedEffect {
     // The results of a poll would be lost, so it waits as long as needed.
     let isPoll = if case .polled = change { true } else { false }
-    return try await database.transaction(patience: isPoll ? nil : PostgresDatabase.patience) {
+    return try await transaction(patience: isPoll ? nil : PostgresDatabase.patience) {
       try PostgresFeedChanges(connection: $0).apply(change)
     }
   }
@@ -45,14 +47,14 @@ public struct PostgresFeedStore: SharedFeedStore {
   public func claim(_ claim: FeedClaim) async throws -> [FeedSubscription] {
     // An aggregator that stops does not wait: its leases expire anyway.
     let isLeaving = claim.limit == 0 && claim.dueBy <= 0
-    return try await database.transaction(patience: isLeaving ? .zero : nil) {
+    return try await transaction(patience: isLeaving ? .zero : nil) {
       try PostgresFeedChanges(connection: $0).claim(claim)
     }
   }
 
   /// The subscription with this token of a hub's callback.
   public func subscription(pushToken: String) async throws -> FeedSubscription? {
-    try await database.transaction { connection in
+    try await transaction { connection in
       try connection.query(
         "SELECT body FROM quire_feed WHERE token = $1", [FeedRecord.storable(pushToken)]
       ).first.map { try FeedRecord.value(of: FeedSubscription.self, $0[0] ?? "") }
@@ -85,7 +87,7 @@ public struct PostgresFeedStore: SharedFeedStore {
       WHERE \(conditions.joined(separator: " AND "))
       ORDER BY date DESC, number DESC LIMIT \(StoredEntry.count(showing: limit))
       """
-    let found = try await database.transaction { [values] connection in
+    let found = try await transaction { [values] connection in
       try connection.query(sql, values).map { row in
         StoredEntry(
           number: row[0].flatMap { Int64($0) } ?? 0, subscription: row[1] ?? "",
@@ -95,4 +97,49 @@ public struct PostgresFeedStore: SharedFeedStore {
     }
     return StoredEntry.page(of: found, limit: limit)
   }
+
+  /// Does work in one transaction. `patience` is that of `PostgresDatabase`.
+  private func transaction<Value: Sendable>(
+    patience: Duration? = PostgresDatabase.patience,
+    _ work: @escaping @Sendable (PostgresConnection) throws -> Value
+  ) async throws -> Value {
+    do {
+      return try await database.transaction(patience: patience, work)
+    } catch let error as PageError {
+      throw error
+    } catch {
+      throw PageError(
+        .feedStore, "The store of feeds cannot be used: \(error)", attempts: 0, underlying: error)
+    }
+  }
+
+  /// The version of the tables.
+  private static let version = 1
+
+  private static let tables = """
+    CREATE TABLE IF NOT EXISTS quire_feed (
+      id text PRIMARY KEY, host text NOT NULL, due float8 NOT NULL, token text, body text NOT NULL);
+    CREATE TABLE IF NOT EXISTS quire_host (
+      name text PRIMARY KEY, holder text, until timestamptz NOT NULL DEFAULT '-infinity');
+    CREATE TABLE IF NOT EXISTS quire_entry (
+      number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+      feed text NOT NULL REFERENCES quire_feed (id) ON DELETE CASCADE,
+      kind text NOT NULL, identity text NOT NULL, digest text NOT NULL, date float8 NOT NULL,
+      is_read boolean NOT NULL DEFAULT false, words text NOT NULL, body text NOT NULL);
+    CREATE INDEX IF NOT EXISTS quire_feed_due ON quire_feed (due);
+    CREATE INDEX IF NOT EXISTS quire_feed_host ON quire_feed (host, due);
+    CREATE INDEX IF NOT EXISTS quire_feed_token ON quire_feed (token) WHERE token IS NOT NULL;
+    CREATE UNIQUE INDEX IF NOT EXISTS quire_entry_identity
+      ON quire_entry (feed, kind, md5(identity));
+    CREATE INDEX IF NOT EXISTS quire_entry_date ON quire_entry (date, number);
+    CREATE INDEX IF NOT EXISTS quire_entry_feed ON quire_entry (feed, date, number);
+    CREATE INDEX IF NOT EXISTS quire_entry_unread ON quire_entry (date, number) WHERE NOT is_read;
+    CREATE TABLE IF NOT EXISTS quire_feeds_form (version int NOT NULL);
+    INSERT INTO quire_feeds_form SELECT \(version) WHERE NOT EXISTS (SELECT FROM quire_feeds_form);
+    DO $$ BEGIN
+      IF (SELECT max(version) FROM quire_feeds_form) > \(version) THEN
+        RAISE 'The tables of feeds are of a later form than \(version), which this version of Quire reads';
+      END IF;
+    END $$
+    """
 }

@@ -149,7 +149,7 @@ public struct SQLiteFeedStore: FeedStore {
       sql: """
         INSERT INTO feed (id, body) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET body = excluded.body
         """
-    ).execute(arguments: [subscription.id, try FeedRecord.text(of: subscription)])
+    ).execute(arguments: [subscription.id, try FeedRecord.text(ofSubscription: subscription)])
   }
 
   private static func keep(

@@ -18,9 +18,7 @@ package enum FeedRecord {
   }
 
   /// The value as JSON.
-  package static func text(of value: some Encodable) throws -> String { try text(ofAny: value) }
-
-  private static func text(ofAny value: some Encodable) throws -> String {
+  package static func text(of value: some Encodable) throws -> String {
     let encoder = JSONEncoder()
     encoder.nonConformingFloatEncodingStrategy = .convertToString(
       positiveInfinity: never.positive, negativeInfinity: never.negative, nan: never.other)
@@ -29,10 +27,10 @@ package enum FeedRecord {
 
   /// A subscription as JSON. The feed's properties have their own writer, which takes a fraction of
   /// the encoder's time.
-  package static func text(of subscription: FeedSubscription) throws -> String {
+  package static func text(ofSubscription subscription: FeedSubscription) throws -> String {
     var rest = subscription
     rest.feed = nil
-    let text = try text(ofAny: rest)
+    let text = try text(of: rest)
     return subscription.feed.map { "\(text.dropLast()),\"feed\":\($0.jsonFeed)}" } ?? text
   }
 
@@ -43,7 +41,7 @@ package enum FeedRecord {
     return decoder
   }()
 
-  /// Reads the output of `text(of:)`.
+  /// Reads the output of `text(of:)` or `text(ofSubscription:)`.
   package static func value<Value: Decodable>(of type: Value.Type, _ text: String) throws -> Value {
     try RawItem(Array(text.utf8)).decode(type, with: decoder)
   }

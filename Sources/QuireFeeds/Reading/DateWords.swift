@@ -102,7 +102,9 @@ enum DateWords {
   /// usually mean by it.
   static func zone(_ word: String) -> (seconds: Int, isInRFC822: Bool)? {
     if let hours = rfc822[word] { return (Int(hours * 3_600), true) }
-    if word.count == 1, let letter = word.utf8.first { return military(letter).map { ($0, true) } }
+    // RFC 822 had the signs of the letters reversed, so RFC 2822, §4.3, treats all but Z as an
+    // unknown zone, which is UTC.
+    if word.count == 1, "a"..."z" ~= word { return (0, true) }
     return others[word].map { (Int($0 * 3_600), false) }
   }
 
@@ -125,12 +127,6 @@ enum DateWords {
     "nzt": 12, "cvt": -1, "azot": -1, "uyt": -3, "gft": -3, "vet": -4, "bot": -4, "pyt": -4,
     "cot": -5, "pet": -5, "hdt": -9, "hadt": -9,
   ]
-
-  /// RFC 822 had the signs of the letters reversed, so RFC 2822, §4.3, treats all but Z as an
-  /// unknown zone, which is UTC.
-  private static func military(_ letter: UInt8) -> Int? {
-    0x61...0x7A ~= letter ? 0 : nil
-  }
 }
 
 /// Parses a short text byte by byte.

@@ -26,13 +26,13 @@ enum FeedElement: UInt8 {
   case mediaCategory, mediaKeywords, mediaCopyright, mediaPlayer, mediaRating
   case itunesTitle, itunesAuthor, itunesOwner, itunesName, itunesEmail, itunesSummary
   case itunesSubtitle, itunesImage, itunesCategory, itunesKeywords, itunesDuration, itunesEpisode
-  case itunesSeason, itunesEpisodeType, itunesExplicit, itunesComplete, itunesNewFeed, itunesBlock
+  case itunesSeason, itunesEpisodeType, itunesExplicit, itunesComplete, itunesNewFeed
   case podcastGUID, podcastPerson, podcastTranscript, podcastChapters, podcastLocation
   case podcastEpisode, podcastSeason, podcastAlternate, podcastSource, podcastFunding
   case podcastFrequency, podcastComments
   case geoPoint, geoLine, geoPolygon, geoBox, geoWhere, geoName, geoLat, geoLong, gmlPoint, gmlPos
   case gmlEnvelope, gmlCorner
-  case syPeriod, syFrequency, syBase, archive, complete, generatorAgent
+  case syPeriod, syFrequency, archive, complete, generatorAgent
   case loc, lastmod, changefreq, priority, sitemapImage, imageLoc, imageTitle, sitemapVideo
   case videoLoc, videoPlayer, videoThumbnail, videoTitle, videoDescription, videoDuration, videoDate
   case videoTag, news, newsTitle, newsDate, newsKeywords
@@ -40,10 +40,10 @@ enum FeedElement: UInt8 {
 }
 
 extension FeedElement {
-  private enum Space: String {
+  private enum Space {
     case none, atom, dc, terms, content, xhtml, feedburner, pheedo, wfw, slash, thread, media
     case itunes, podcast, georss, gml, geo, syndication, history, admin, sitemap, sitemapImage
-    case sitemapVideo, sitemapNews, rdf, xlink, enclosure, license
+    case sitemapVideo, sitemapNews, rdf, enclosure, license
   }
 
   /// The namespaces, normalized by `key(of:)`.
@@ -114,7 +114,7 @@ extension FeedElement {
 
   /// The namespace for an undeclared prefix.
   static func namespace(ofPrefix prefix: String) -> String {
-    return prefixes[prefix] ?? "urn:undeclared:" + prefix
+    prefixes[prefix] ?? "urn:undeclared:" + prefix
   }
 
   private static let names: [Space: [String: FeedElement]] = [
@@ -181,7 +181,7 @@ extension FeedElement {
       "image": .itunesImage, "category": .itunesCategory, "keywords": .itunesKeywords,
       "duration": .itunesDuration, "episode": .itunesEpisode, "season": .itunesSeason,
       "episodetype": .itunesEpisodeType, "explicit": .itunesExplicit,
-      "complete": .itunesComplete, "new-feed-url": .itunesNewFeed, "block": .itunesBlock,
+      "complete": .itunesComplete, "new-feed-url": .itunesNewFeed,
     ],
     .podcast: [
       "guid": .podcastGUID, "person": .podcastPerson, "transcript": .podcastTranscript,
@@ -200,9 +200,7 @@ extension FeedElement {
       "envelope": .gmlEnvelope, "lowercorner": .gmlCorner, "uppercorner": .gmlCorner,
     ],
     .geo: ["lat": .geoLat, "long": .geoLong, "lon": .geoLong, "point": .geoWhere],
-    .syndication: [
-      "updateperiod": .syPeriod, "updatefrequency": .syFrequency, "updatebase": .syBase,
-    ],
+    .syndication: ["updateperiod": .syPeriod, "updatefrequency": .syFrequency],
     .history: ["archive": .archive, "complete": .complete],
     .admin: ["generatoragent": .generatorAgent],
     .sitemap: [
