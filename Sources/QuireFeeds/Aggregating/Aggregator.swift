@@ -265,6 +265,8 @@ public actor Aggregator {
     let now = environment.now()
     if now < lastTime { follow(clockSetBackTo: now) }
     lastTime = now
+    // The claim before left out the feeds of hosts that were polled then.
+    if let end, queue.isIdle(at: end) { claims.changed() }
     try await claim(at: now, dueBy: end ?? now)
     if let end, isDone(at: end) { return nil }
     for id in queue.begin(at: now, dueBy: end ?? now) {
@@ -329,6 +331,7 @@ public actor Aggregator {
   private func pollable(_ id: String, at now: Double) -> FeedSubscription? {
     guard let subscription = known[id] else { return nil }
     if shared != nil, !claims.holds(subscription.host, at: now) {
+      claims.lost(subscription.host)
       queue.ended(id, host: subscription.host, next: nil)
       return nil
     }

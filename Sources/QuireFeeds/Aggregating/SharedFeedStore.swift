@@ -97,8 +97,12 @@ struct ClaimMachine {
     return Set(until.keys)
   }
 
-  /// A host turned out to belong to another aggregator.
-  mutating func lost(_ host: String) { until[host] = nil }
+  /// A host belongs to another aggregator, or its lease has expired: its feeds may still be due.
+  mutating func lost(_ host: String) {
+    until[host] = nil
+    isDry = false
+    changed()
+  }
 
   /// The store changed, so the next claim is due at once.
   mutating func changed() { next = -.infinity }

@@ -283,7 +283,7 @@ import Testing
     let (clock, base) = (Clock(), SharedMemoryFeedStore())
     let events = Recorder<FeedPollReport>()
     let web = FeedWeb { _, _ in .init(body: rssPage([1])) }
-    let taking = TakingTransport(base: web) {
+    let taking = TakingTransport(base: web) { _ in
       let taken = await base.claim(FeedClaim(holder: "other", dueBy: 1e12, limit: 9))
       #expect(taken.count == 1)
     }
@@ -338,6 +338,36 @@ import Testing
     #expect(limits.values.prefix(2) == [8, 7])
   }
 
+  @Test("17-Shared: a round polls a due feed that a claim left out because its host was busy")
+  func leftOutOfClaim() async throws {
+    let (clock, base, gate) = (Clock(), SharedMemoryFeedStore(), Gate())
+    let claims = Recorder<Int>()
+    for number in 0..<9 {
+      let url = "https://\(number % 8).test/\(number)"
+      await base.apply(
+        .subscribe(FeedSubscription(url: url, at: clock.now - 100 + Double(number))))
+    }
+    let store = ClaimingStore(base: base) { base, claim in
+      let claimed = await base.claim(claim)
+      claims.note(claimed.count)
+      if claims.count == 2 { gate.openUp() }
+      return claimed
+    }
+    let web = FeedWeb { _, _ in .init(body: rssPage([1])) }
+    let waiting = TakingTransport(base: web) { url in
+      if url == "https://0.test/0" { try? await gate.wait() }
+    }
+    var environment = Aggregator.Environment()
+    environment.now = { clock.now }
+    let aggregator = Aggregator(
+      store: store, client: PageClient(transport: waiting, configuration: .feed),
+      settings: AggregatorSettings(limits: PollingLimits(concurrent: 4, hostGap: .zero)),
+      environment: environment)
+    try await aggregator.pollDue()
+    #expect(claims.values.prefix(2) == [8, 0])
+    #expect(Set(web.urls).count == 9 && web.urls.count == 9)
+  }
+
   @Test(
     "17-Shared, 17-Polite: a host passes to another machine after its gap, given back or not",
     arguments: [Duration.zero, .seconds(6_000)])
@@ -358,10 +388,10 @@ import Testing
   /// Does something before each answer.
   private struct TakingTransport: HTTPTransport {
     let base: FeedWeb
-    let meanwhile: @Sendable () async -> Void
+    let meanwhile: @Sendable (_ url: String) async -> Void
 
     func send(_ request: TransportRequest) async throws -> TransportResponse {
-      await meanwhile()
+      await meanwhile(request.url)
       return try await base.send(request)
     }
   }
@@ -376,7 +406,7 @@ import Testing
         ? .init(body: rssPage([1, 2]), fields: [.eTag: "\"1\""]) : .init(status: 304)
     }
     let aggregator = Mutex<Aggregator?>(nil)
-    let taking = TakingTransport(base: web) {
+    let taking = TakingTransport(base: web) { _ in
       guard web.urls.count == 1, let aggregator = aggregator.withLock({ $0 }) else { return }
       try? await aggregator.unsubscribe(id: "https://a.test/f")
       _ = try? await aggregator.subscribe(to: "https://a.test/f", title: "Again")
