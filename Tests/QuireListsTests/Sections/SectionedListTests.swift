@@ -220,7 +220,8 @@ import Testing
     #expect(await events.next(end.count).map(\.name) == end)
     // Refreshing has ended with the answer, and not before.
     #expect(!list.isRefreshing)
-    while refresh.shown == .loading { await Task.yield() }
+    // An observer is told after the state has changed.
+    while refresh.shown == .loading || log.values.last != "endRefreshing" { await Task.yield() }
     #expect(
       log.values.suffix(2) == ["fetch(1) at [0], more, refreshing", "endRefreshing"])
     #expect(list.sections.items == [fails ? 0 : 8] && list.sections.hasMore)
