@@ -171,9 +171,16 @@ extension Cursor.Iterator: Sendable {}
 public protocol PageSequence<Item>: AsyncSequence
 where Element == Page<Item>, Failure == any Error {
   associatedtype Item: Sendable
+  /// The pages that `items` reads: another type where the sequence has to know how far a loop over items
+  /// came, as a `Walk` does.
+  associatedtype ItemPages: PageSequence<Item> = Self
+
+  /// The same pages, item by item. Empty pages are skipped; nothing is requested before the first
+  /// item is asked for, nor the next page before all items of this one were delivered.
+  var items: ItemSequence<ItemPages> { get }
 }
 
-extension PageSequence {
+extension PageSequence where ItemPages == Self {
   /// The same pages, item by item. Empty pages are skipped; nothing is requested before the first
   /// item is asked for, nor the next page before all items of this one were delivered.
   @inlinable public var items: ItemSequence<Self> { ItemSequence(self) }

@@ -14,6 +14,8 @@ struct DetectionVerifier<Item: Sendable> {
   let isPageOne: Bool
   /// Whether the first page has as many items as were asked for.
   let fillsItsSize: Bool
+  /// Descriptions that differ in a parameter's name, to be tried where no candidate is confirmed.
+  let searches: [[Pagination]]
   /// The secrets that the caller declared.
   var secrets: [String] = []
 
@@ -23,67 +25,103 @@ struct DetectionVerifier<Item: Sendable> {
   /// is no longer likely.
   func verify(_ detection: inout Detection, checks: Int) async throws {
     var pages = FetchedPages(left: checks)
-    for index in detection.candidates.indices {
-      let candidate = detection.candidates[index]
-      guard candidate.leadsOn else {
-        if let longer = try await verified(beyondTotalOf: candidate, &pages) {
-          detection.candidates.remove(at: index)
-          detection.candidates.insert(longer, at: 0)
-          return
-        }
-        if fillsItsSize, candidate.beyondTotal != nil {
-          detection.candidates[index].confidence = min(candidate.confidence, .possible)
-          detection.candidates[index].doubts.append(
-            "what looks like a total is as many as were asked for, and may count this page alone")
-          continue
-        }
-        // If this is surely the last page, the other candidates need no check.
-        if candidate.confidence == .likely { break }
-        continue
-      }
-      guard var check = try await check(candidate.pagination, &pages) else {
-        // Where one way to count was refuted, another one is a guess until it is asked for.
-        if candidate.pagination.next.isCounter,
-          detection.candidates[..<index].contains(where: { other in
-            other.pagination.next.isCounter && other.check?.result == .refuted
-          })
-        {
-          detection.candidates[index].confidence = .guess
-        }
-        continue
-      }
-      var checked = candidate
-      // A listing may count in another way, and end in another way as well.
-      for _ in 0..<2 {
-        guard let other = check.instead, let again = try await self.check(other, &pages) else {
-          break
-        }
-        (checked, check) = (candidate.composed(other), again)
-      }
-      checked.check = check.result
-      switch check.result.result {
-      case .confirmed:
-        checked.confidence = .verified
+    // What something speaks for is asked for before guesses.
+    let order = detection.candidates.indices.sorted {
+      (detection.candidates[$1].confidence, $0) < (detection.candidates[$0].confidence, $1)
+    }
+    var isDecided = false
+    for index in order where !isDecided {
+      switch try await verify(
+        detection.candidates[index], before: detection.candidates[..<index], &pages)
+      {
+      case .confirmed(let candidate):
         detection.candidates.remove(at: index)
-        detection.candidates.insert(checked, at: 0)
+        detection.candidates.insert(candidate, at: 0)
         return
-      case .refuted: checked.confidence = .guess
-      case .undecided: checked.confidence = min(candidate.confidence, .possible)
-      }
-      detection.candidates[index] = checked
-      // Where a listing ends too soon, another description may read the rest.
-      if check.result.result == .undecided, candidate.confidence == .likely, !check.fallsShort {
-        break
+      case .decided(let candidate):
+        detection.candidates[index] = candidate
+        isDecided = true
+      case .open(let candidate): detection.candidates[index] = candidate
       }
     }
     let ranked = detection.candidates.enumerated().sorted {
       ($1.element.confidence, $0.offset) < ($0.element.confidence, $1.offset)
     }
     detection.candidates = ranked.map(\.element)
+    guard checks > 1, !isDecided, let found = try await found(&pages) else { return }
+    detection.candidates.insert(found, at: 0)
+  }
+
+  /// What the pages behind the first say of a candidate.
+  private enum Verdict {
+    case confirmed(DetectedPagination)
+    /// No other candidate is checked.
+    case decided(DetectedPagination)
+    case open(DetectedPagination)
+  }
+
+  private func verify(
+    _ candidate: DetectedPagination, before: ArraySlice<DetectedPagination>,
+    _ pages: inout FetchedPages
+  ) async throws -> Verdict {
+    var checked = candidate
+    guard candidate.leadsOn else {
+      if let longer = try await verified(beyondTotalOf: candidate, &pages) {
+        return .confirmed(longer)
+      }
+      if fillsItsSize, candidate.beyondTotal != nil {
+        checked.confidence = min(candidate.confidence, .possible)
+        checked.doubts.append(
+          "what looks like a total is as many as were asked for, and may count this page alone")
+        return .open(checked)
+      }
+      // If this is surely the last page, the other candidates need no check.
+      return candidate.confidence == .likely ? .decided(candidate) : .open(candidate)
+    }
+    guard let (whole, check) = try await settled(candidate.pagination, &pages) else {
+      // Where one way to count was refuted, another one is a guess until it is asked for.
+      if candidate.pagination.next.isCounter,
+        before.contains(where: { other in
+          other.pagination.next.isCounter && other.check?.result == .refuted
+        })
+      {
+        checked.confidence = .guess
+      }
+      return .open(checked)
+    }
+    if whole != candidate.pagination { checked = candidate.composed(whole) }
+    checked.check = check.result
+    switch check.result.result {
+    case .confirmed:
+      checked.confidence = .verified
+      return .confirmed(checked)
+    case .refuted: checked.confidence = .guess
+    case .undecided: checked.confidence = min(candidate.confidence, .possible)
+    }
+    // Where a listing ends too soon, another description may read the rest.
+    let isDecided =
+      check.result.result == .undecided && candidate.confidence == .likely && !check.fallsShort
+    return isDecided ? .decided(checked) : .open(checked)
+  }
+
+  /// The check of a description, or of the one that it leads to: a listing may count in another way,
+  /// and end in another way as well. Nil if no more may be checked.
+  func settled(
+    _ pagination: Pagination, _ pages: inout FetchedPages
+  ) async throws -> (pagination: Pagination, check: Check)? {
+    guard var check = try await check(pagination, &pages) else { return nil }
+    var pagination = pagination
+    for _ in 0..<2 {
+      guard let other = check.instead, let again = try await self.check(other, &pages) else {
+        break
+      }
+      (pagination, check) = (other, again)
+    }
+    return (pagination, check)
   }
 
   /// The answers to requests for further pages.
-  private struct FetchedPages {
+  struct FetchedPages {
     /// How many candidates may still be checked.
     var left: Int
     var answers: [PageRequest: Result<PageAnswer, PageError>] = [:]
@@ -102,7 +140,7 @@ struct DetectionVerifier<Item: Sendable> {
   }
 
   /// The result of one check.
-  private struct Check {
+  struct Check {
     var result: SecondPageCheck
     /// The description that counts as the server does, if this one was refuted for counting
     /// differently.
@@ -364,7 +402,7 @@ struct FollowedPages {
     if let total, total.kind == .items { announced = total.value }
   }
 
-  private static func items(
+  static func items(
     of answer: PageAnswer, _ engine: PaginationEngine
   ) throws -> [JSONValue] {
     try answer.document.wholes(ofItemsOf: engine.items)

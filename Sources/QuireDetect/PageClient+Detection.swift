@@ -8,9 +8,10 @@ extension PageClient {
   ///
   /// Makes one request, and up to three more for each of at most `checks` descriptions, in order,
   /// until one is confirmed: all items of its second and third page are new, or the listing ends
-  /// there. A refuted description is only a guess. Reads at most 16 MiB of a page, and follows
-  /// links by the link policy. Throws what a walk throws if the first page cannot be loaded; a
-  /// failure of later pages is part of the result.
+  /// there. A refuted description is only a guess. If none is confirmed, `checks` is more than 1, and the page may not be the
+  /// last, up to eight requests more ask by many parameters at once, and some ten find the one that
+  /// the server heeds. Reads at most 16 MiB of a page, and follows links by the link policy. Throws what
+  /// a walk throws if the first page cannot be loaded; a failure of later pages is part of the result.
   /// - Parameters:
   ///   - url: The listing's first page, absolute.
   ///   - request: Method, fields and body of the first request.
@@ -41,7 +42,7 @@ extension PageClient {
     let verifier = DetectionVerifier(
       client: client, first: answer, decoder: lenient, declared: detector.declaredItems,
       isPageOne: detector.saysPageOne, fillsItsSize: detector.fillsItsSize,
-      secrets: request.secrets)
+      searches: detector.searches, secrets: request.secrets)
     try await verifier.verify(&detection, checks: checks)
     return detection.redacted(by: listing.redactor())
   }

@@ -45,7 +45,7 @@ extension PaginationDetector {
   }
 
   /// Where the next page or offset is a number, 0 and -1 lead nowhere: some servers end so in place of null.
-  private func sentinels(of next: Pagination.Next) -> [Pagination.End] {
+  func sentinels(of next: Pagination.Next) -> [Pagination.End] {
     guard case .body(let path) = next,
       case .number? = try? answer.document.value(at: path)
     else { return [] }
@@ -228,7 +228,7 @@ extension PaginationDetector {
 
   // MARK: Ends and totals
 
-  private func flags() -> [Pagination.End] {
+  func flags() -> [Pagination.End] {
     signs.filter { $0.kind == .flag }.prefix(1).compactMap { sign in
       guard let path = try? PagePath(sign.place) else { return nil }
       return .flag(.body(path), continuesWhile: vocabulary.flags[sign.name] ?? true)
@@ -278,10 +278,6 @@ extension PaginationDetector {
       let words = echo.name.words
       return words.count > 1 ? [words.joined(separator: "-"), "page[number]"] : []
     }
-    let names = outline.nodes.filter { $0.depth == 1 && !$0.name.hasPrefix("@") }.map(\.name)
-    let writesCapitals =
-      !names.isEmpty
-      && names.allSatisfy { $0.first?.isUppercase == true && $0.contains(where: \.isLowercase) }
     let pages =
       (writesCapitals ? ["Page"] : []) + written + (echoes(of: .offset).isEmpty ? ["p"] : [])
     let offsets =
@@ -299,6 +295,13 @@ extension PaginationDetector {
       let name = size.name.replacing("size", with: "number").replacing("Size", with: "Number")
       return .query(name)
     }.filter { sent.value(at: $0) == nil }
+  }
+
+  /// Whether the names of the answer's members are capitalized: `TotalCount`.
+  var writesCapitals: Bool {
+    let names = outline.nodes.filter { $0.depth == 1 && !$0.name.hasPrefix("@") }.map(\.name)
+    return !names.isEmpty
+      && names.allSatisfy { $0.first?.isUppercase == true && $0.contains(where: \.isLowercase) }
   }
 
   private func numbersPages(_ placement: Pagination.Placement) -> Bool {
@@ -351,7 +354,7 @@ extension PaginationDetector {
 
   /// The total of items: of several numbers the smallest that exceeds the page, because others also
   /// count items that a filter excludes. A number that equals the page's length counts the page.
-  private var itemTotal: Pagination.TotalSource? {
+  var itemTotal: Pagination.TotalSource? {
     let count = outline.countedList(vocabulary)?.count ?? 0
     let exact = exactTotals
     let found = signs.filter { sign in

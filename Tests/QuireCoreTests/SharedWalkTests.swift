@@ -8,6 +8,27 @@ import Testing
 @Suite("Walks that tasks share", .timeLimit(.minutes(15)))
 struct SharedWalkTests {
   @Test(
+    "C-9: a generic loop over items leaves off within a page, as one over a walk's own items does")
+  func genericItems() async throws {
+    func first(_ count: Int, of pages: some PageSequence<Int>) async throws -> [Int] {
+      var items: [Int] = []
+      for try await item in pages.items {
+        items.append(item)
+        if items.count == count { break }
+      }
+      return items
+    }
+    let walk = Cursor(ScriptedSource(items: [[1, 2, 3], [4, 5, 6]])).walk()
+    let paginator = Paginator(Cursor(ScriptedSource(items: [[1, 2, 3], [4, 5, 6]])))
+    #expect(try await first(2, of: walk) == [1, 2])
+    #expect(walk.report.items == 2 && walk.report.checkpoint?.itemOffset == 2)
+    #expect(try await first(2, of: paginator) == [1, 2])
+    #expect(try await first(2, of: walk) == [3, 4])
+    #expect(try await first(2, of: paginator) == [3, 4])
+    #expect(try await first(2, of: Cursor(ScriptedSource(items: [[1, 2, 3]]))) == [1, 2])
+  }
+
+  @Test(
     "C6, TI-44: a task that waits for its turn and is cancelled leaves at once, and moves nothing")
   func cancelsWaiting() async throws {
     let source = ScriptedSource(sizes: 1, 1, 1)

@@ -216,21 +216,26 @@ final class MergingReader<Item: Sendable, Key: Comparable & Sendable>: PageReade
   // MARK: The reader's other duties
 
   func leave() {
-    cancelLoads()
+    guard cancelLoads(duringRead: false) else { return }
     for walk in state.withLock({ $0?.walks ?? [] }) { walk?.reader.leave() }
   }
 
-  private func cancelLoads() {
-    let tasks = state.withLock { state -> [Task<Void, Never>] in
+  /// Cancels what is on its way; returns whether it did. A read that waits for it belongs to a loop that
+  /// has come back while the one before was left.
+  @discardableResult
+  private func cancelLoads(duringRead: Bool = true) -> Bool {
+    let tasks = state.withLock { state -> [Task<Void, Never>]? in
       guard var current = state.take() else { return [] }
       defer { state = current }
+      guard duringRead || current.waiter == nil else { return nil }
       let tasks = Array(current.loads.values) + (current.alarm.map { [$0.task] } ?? [])
       _ = current.machine.cancelled()
       current.alarm = nil
       current.waiter = nil
       return tasks
     }
-    for task in tasks { task.cancel() }
+    for task in tasks ?? [] { task.cancel() }
+    return tasks != nil
   }
 
   func copy() -> any PageReader<Item> {

@@ -435,16 +435,16 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
   // MARK: The rest
 
   /// Closes what the walks over parents and children hold. They are kept, with what they count, for a walk that
-  /// is gone on with.
+  /// is gone on with. Nothing is closed while a read waits: it belongs to a loop that has come back.
   func leave() {
-    let (tasks, parents, children, waiter) = state.withLock { state in
+    let (tasks, parents, children) = state.withLock { state in
+      if state.waiter != nil { return ([Task<Outcome, Never>](), Walk<Parent>?.none, [Child]()) }
       state.isLeft = true
-      return (Self.cancel(&state), state.parents, state.children, state.waiter.take())
+      return (Self.cancel(&state), state.parents, state.children)
     }
     for task in tasks { task.cancel() }
     for child in children { child.walk.abandon() }
     parents?.abandon()
-    waiter?.resume(throwing: CancellationError())
   }
 
   func copy() -> any PageReader<Item> {

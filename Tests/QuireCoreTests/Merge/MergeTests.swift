@@ -482,6 +482,21 @@ struct Entry: Hashable, Sendable {
     #expect(sources.map(\.log.closes.count) == [1, 1, 1])
   }
 
+  @Test(
+    "17-Order, C-7: a merge that is closed while another task reads it gives that task its page")
+  func closedWhileRead() async throws {
+    let sources = [[[0, 2], [4]], [[1], [3]]].map {
+      ScriptedSource(items: $0, needsClosing: true)
+    }
+    let walk = Cursor.merged(sources.map { Cursor($0) }, by: \.self, clock: ManualClock()).walk()
+    sources[0].hold(1)
+    let reading = Task { try await walk.items.collect() }
+    try await sources[0].wait { $0.requests == [1] }
+    await walk.close()
+    sources[0].release(1)
+    #expect(try await reading.value == [0, 1, 2, 3, 4])
+  }
+
   @Test("17-Order: a load that does not notice its cancellation loses no page")
   func stubbornLoad() async throws {
     let stubborn = source([[1], [3], [5]])

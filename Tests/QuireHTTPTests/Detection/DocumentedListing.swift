@@ -115,7 +115,7 @@ extension PeculiarListing {
       return .json(
         "{\"items\":\(items(start)),\"page\":{\"totalItems\":\(count),\"endCursor\":\(end)}}")
     },
-    .init(name: "Vercel, a time before and a time after", isFound: false) { request in
+    .init(name: "Vercel, a time before and a time after", isFound: true) { request in
       let start = request.number("until").map { 1_700_000_000 - $0 } ?? 0
       let next = start + size < count ? "\(1_700_000_000 - start - size)" : "null"
       return .json(

@@ -62,7 +62,7 @@ struct PeculiarListing: Sendable {
 
   static let all: [PeculiarListing] =
     misleading + volatile + refusing + asked + slices + pageCounts
-    + otherFormats + illusory + ended + documented
+    + otherFormats + illusory + ended + documented + unusual
 
   // MARK: Ends and lists that are none
 
@@ -126,13 +126,12 @@ struct PeculiarListing: Sendable {
       return .json("{\"items\":\(items(0)),\"next_cursor\":\"t10\",\"total\":\(count)}")
     },
     .init(
-      name: "an offset under \"next\" where \"page\" leaps over a hundred items", isFound: false
+      name: "an offset under \"next\" where \"page\" leaps over a hundred items", isFound: true
     ) { request in
       let start = ((request.number("page") ?? 1) - 1) * size
-      let list = (start..<(start + size)).map { "{\"id\":\($0 * 3 + 7)}" }.joined(separator: ",")
-      return .json("{\"items\":[\(list)],\"next_page\":\(start + size)}")
+      return .json("{\"items\":\(items(start)),\"next_page\":\(start + size)}")
     },
-    .init(name: "an offset under \"next\" where \"page\" counts in pages", isFound: false) {
+    .init(name: "an offset under \"next\" where \"page\" counts in pages", isFound: true) {
       request in
       let start = ((request.number("page") ?? 1) - 1) * size
       let next = start + size < count ? String(start + size) : "null"
@@ -157,7 +156,7 @@ struct PeculiarListing: Sendable {
       return .json(
         "{\"total\":\(count),\"items\":\(items(page * 40, count: page < 2 ? 40 : 0))}")
     },
-    .init(name: "a token that goes by \"offset\", which also counts", isFound: false) { request in
+    .init(name: "a token that goes by \"offset\", which also counts", isFound: true) { request in
       let start = request.number("offset") ?? start(request.query["resume"])
       return .json("{\"items\":\(items(start)),\"next\":\(token(start))}")
     },
@@ -322,6 +321,48 @@ struct PeculiarListing: Sendable {
       let start = request.number("offset") ?? 0
       let own = max(0, min(size, count - start))
       return .json("{\"items\":\(items(start)),\"total\":\(own),\"offset\":\(start)}")
+    },
+  ]
+
+  // MARK: Parameters that only a search finds
+
+  /// A listing that is counted by a parameter which nothing in its answers names.
+  private static func counted(
+    by name: String, from first: Int = 0, _ page: @escaping @Sendable (String) -> String
+  ) -> PeculiarListing {
+    .init(name: "counted by \(name)", isFound: true) { request in
+      .json(page(items((request.number(name) ?? first) - first)))
+    }
+  }
+
+  private static let unusual: [PeculiarListing] = [
+    counted(by: "skip") { "{\"entity\":\"collection\",\"count\":10,\"items\":\($0)}" },
+    counted(by: "startRow") { "{\"totalResultsCount\":\(count),\"places\":\($0)}" },
+    counted(by: "page[from]") { "{\"stats\":{\"total\":\(count)},\"results\":\($0)}" },
+    counted(by: "_skip") { "{\"total_results\":\(count),\"data\":\($0)}" },
+    .init(name: "numbered by page_number", isFound: true) { request in
+      .json(items(((request.number("page_number") ?? 1) - 1) * size))
+    },
+    .init(name: "a time as token, sent as \"until\"", isFound: true) { request in
+      let start = request.number("until").map { 5_000 - $0 } ?? 0
+      let next = next(start).map { String(5_000 - $0) } ?? "null"
+      return .json("{\"projects\":\(items(start)),\"pagination\":{\"next\":\(next)}}")
+    },
+    .init(name: "the last order's number as \"after\", newest first", isFound: true) { request in
+      let start = request.number("after").map { 9_000 - $0 + 1 } ?? 0
+      return .json("{\"code\":\"0\",\"data\":\(items(start) { "{\"ordId\":\"\(9_000 - $0)\"}" })}")
+    },
+    .init(name: "a cursor in each item", isFound: true) { request in
+      let start = request.query["cursor"].map { start($0) + 1 } ?? 0
+      return .json(items(start) { "{\"cursor\":\"t\($0)\",\"service\":{\"name\":\"s\($0)\"}}" })
+    },
+    .init(
+      name: "parameters that are unknown are refused, and so are names of a search", isFound: false
+    ) {
+      request in
+      request.query.pairs.isEmpty
+        ? .json("{\"count\":10,\"items\":\(items(0))}")
+        : .status(400, ["Content-Type": "application/json"], "{\"error\":\"unknown parameter\"}")
     },
   ]
 

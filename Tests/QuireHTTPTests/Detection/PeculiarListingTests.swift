@@ -48,6 +48,29 @@ struct PeculiarListingTests {
     #expect(Set(items).count == PeculiarListing.count, "\(best.swift)")
   }
 
+  @Test(
+    "12-L24: a search asks few times, by no parameter twice, and not for a page that looks whole")
+  func search() async throws {
+    for (count, most) in [(10, 25), (7, 19)] {
+      let list = (0..<count).map { "{\"id\":\($0)}" }.joined(separator: ",")
+      let server = CannedServer { _, _ in .json("[\(list)]") }
+      let detection = try await PageClient(transport: server)
+        .detect(at: "https://api.test/things", decoder: decoder)
+      #expect(detection.best == nil)
+      let many = try server.requests.map {
+        QueryString(try URLReference($0.url).query).pairs.map(\.name)
+      }
+      .filter { $0.count > 1 }
+      #expect(many.isEmpty == (count == 7))
+      for names in many { #expect(Set(names.map { $0.lowercased() }).count == names.count) }
+      #expect(server.requests.count <= most)
+      let unasked = CannedServer { _, _ in .json("[\(list)]") }
+      _ = try await PageClient(transport: unasked)
+        .detect(at: "https://api.test/things", checks: 0, decoder: decoder)
+      #expect(unasked.requests.count == 1)
+    }
+  }
+
   @Test("12-L24: a placeholder that nothing is known of is an error, and nothing is sent")
   func unknownPlaceholder() async throws {
     let server = CannedServer { _, _ in .json("[]") }

@@ -1,0 +1,223 @@
+import HTTPTypes
+import QuireCore
+import QuireHTTP
+import QuirePagination
+
+/// Groups of descriptions that differ in the name of one query parameter, for listings of which neither
+/// a preset nor the answer tells that name.
+///
+/// Most servers ignore parameters that they do not know, so one request can ask by all names of a group:
+/// `?offset=20&skip=20&startRow=20`. A group has no two names that differ in their case alone, and none
+/// of the form `page[number]` beside `page`, because servers read these as one parameter.
+extension PaginationDetector {
+  /// The groups to try, the likeliest first; none if the answer gives no reason to expect a further
+  /// page.
+  var searches: [[Pagination]] {
+    guard answer.request.method == .get, answer.request.body == .none, placeholders.isEmpty,
+      let place = lists.first, let count = outline.countedList(vocabulary)?.count, count > 1,
+      declaredItems != nil || signs.contains(where: { $0.saysMore(vocabulary) })
+        || Self.isUsualSize(count)
+    else { return [] }
+    let items = Pagination.Items.path(place)
+    let numbered = { self.numbered(items, first: self.firstPage, $0) }
+    let counted = { self.counted(items, first: self.firstOffset, $0) }
+    let tokens = signs.filter { $0.kind == .token && !$0.isLink && $0.value != nil }
+    let groups =
+      tokens.prefix(2).compactMap { sign in
+        (try? PagePath(sign.place)).map { path in
+          group(Self.cursors + Self.tokens) { continued(items, by: .body(path), $0) }
+        }
+      } + [
+        group(Self.offsets, counted), group(Self.pages, numbered),
+        group(Self.familyOffsets, counted) + group(Self.familyPages, numbered),
+        group(Self.ambiguousOffsets, counted),
+      ]
+      + [Self.cursors, Self.backwardCursors].map { names in
+        lastKey(in: place).map { key in
+          group(names) { continued(items, by: .lastItem(key), $0) }
+        } ?? []
+      }
+    return groups.filter { !$0.isEmpty }
+  }
+
+  /// A description for each name that the request does not have yet, in the writing of the answer.
+  private func group(
+    _ names: [String], _ description: (Pagination.Placement) -> Pagination
+  ) -> [Pagination] {
+    names.map { Pagination.Placement.query(writesCapitals ? $0.capitalizedFirst : $0) }
+      .filter { sent.value(at: $0) == nil }.map(description)
+  }
+
+  private func continued(
+    _ items: Pagination.Items, by next: Pagination.Next, _ send: Pagination.Placement
+  ) -> Pagination {
+    let end = flags() + sentinels(of: next)
+    return Pagination(
+      next: next, send: send, end: next.isOfItem ? end + [.emptyPage] : end, items: items,
+      total: itemTotal)
+  }
+
+  /// The path, in an item, of what most likely identifies its place: a cursor, or else an identifier.
+  private func lastKey(in list: PagePath) -> PagePath? {
+    guard !answer.document.isXML else { return nil }
+    let start = list.text + "/0/"
+    let members = outline.nodes.filter { node in
+      node.isInList && node.kind == .scalar && node.path.hasPrefix(start)
+        && !node.path.dropFirst(start.count).contains("/")
+    }
+    let ranked = Self.keyEndings.lazy.compactMap { ending in
+      members.first { PaginationVocabulary.normal($0.name).hasSuffix(ending) }
+    }
+    return ranked.first.flatMap { try? PagePath(String($0.path.dropFirst(start.count - 1))) }
+  }
+
+  private static let keyEndings = ["cursor", "token", "id", "key", "hash", "seq"]
+
+  /// Whether a page of so many items may be a full one: page sizes are round numbers.
+  private static func isUsualSize(_ count: Int) -> Bool {
+    count >= 10 && (count.isMultiple(of: 5) || count.isMultiple(of: 8) || count == 12)
+  }
+
+  // MARK: Names
+
+  private static let offsets = [
+    "offset", "skip", "_skip", "$skip", "_start", "startRow", "start_row", "rowStart",
+    "startIndex", "start_index", "startAt", "start_at", "startPosition", "start_position",
+    "startRecord", "startItem", "firstResult", "first_result", "first_row", "resultOffset",
+    "recordOffset", "skipCount", "iDisplayStart", "ofs", "offsetStart", "start-index",
+  ]
+  private static let pages = [
+    "page", "p", "_page", "pageNumber", "page_number", "page-number", "pageNo", "page_no",
+    "pageNum", "page_num", "pageNr", "pageIndex", "page_index", "currentPage", "current_page",
+    "curPage", "paged", "pg", "pn", "pageId", "startPage", "page.number",
+  ]
+  private static let familyOffsets = [
+    "page[offset]", "page[from]", "page[start]", "page[skip]", "pagination[offset]",
+    "pagination[start]", "filter[offset]", "filter[skip]",
+  ]
+  private static let familyPages = [
+    "page[number]", "page[page]", "pagination[page]", "paging[page]", "filter[page]",
+  ]
+  /// Names of offsets that are names of filters just as often.
+  private static let ambiguousOffsets = ["from", "start", "begin", "index", "position", "pos"]
+  private static let cursors = [
+    "cursor", "after", "starting_after", "startingAfter", "start_after", "startAfter", "after_id",
+    "afterId", "last_id", "lastId", "last_key", "lastKey", "since_id", "sinceId", "from_id",
+    "marker", "page_token", "pageToken", "page_key", "pageKey", "next_token", "nextToken", "token",
+    "last_seen", "lastSeen", "start_key", "exclusiveStartKey",
+  ]
+  private static let backwardCursors = [
+    "before", "before_id", "beforeId", "ending_before", "endingBefore", "max_id", "maxId", "until",
+    "older_than", "olderThan",
+  ]
+  private static let tokens = [
+    "next", "next_cursor", "nextCursor", "next_page_token", "nextPageToken", "next_page",
+    "nextPage", "continuation", "continuation_token", "continuationToken", "continue",
+    "pagination_token", "paginationToken", "page_cursor", "pageCursor", "search_after",
+    "searchAfter", "scroll_id", "scrollId", "bookmark", "anchor", "state", "until", "since", "from",
+    "start", "key", "offset", "page", "skip", "skip_token", "skipToken", "$skiptoken",
+    "resumptionToken", "cursorMark",
+  ]
+}
+
+extension String {
+  fileprivate var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
+}
+
+extension DetectionVerifier {
+  /// The first description of the searches that is not refuted; nil for none.
+  func found(_ pages: inout FetchedPages) async throws -> DetectedPagination? {
+    for group in searches {
+      guard let pagination = try await heeded(of: group), try await misses(nothing: pagination)
+      else { continue }
+      pages.left += 1
+      guard let (whole, check) = try await settled(pagination, &pages),
+        check.result.result != .refuted,
+        let request = try second(by: whole, try followed(by: whole))
+      else { continue }
+      return DetectedPagination(
+        preset: nil, items: nil, pagination: whole,
+        confidence: check.result.result == .confirmed ? .verified : .possible,
+        evidence: ["of \(group.count) parameters, the server heeds this one"], doubts: [],
+        alternatives: [], check: check.result, swift: whole.swift, next: .next(request))
+    }
+    return nil
+  }
+
+  /// The description whose parameter the server heeds; nil if it heeds none.
+  private func heeded(of group: [Pagination]) async throws -> Pagination? {
+    guard try await bringsOthers(group[...]) else { return nil }
+    var rest = group[...]
+    while rest.count > 1 {
+      let half = rest.prefix((rest.count + 1) / 2)
+      rest = try await bringsOthers(half) ? half : rest.dropFirst(half.count)
+    }
+    return rest.first
+  }
+
+  /// Whether a request by all of the parameters brings other items than the first page has.
+  private func bringsOthers(_ descriptions: ArraySlice<Pagination>) async throws -> Bool {
+    guard let one = descriptions.first else { return false }
+    do {
+      let followed = try followed(by: one)
+      var request = RequestEditor(first.request)
+      for pagination in descriptions {
+        guard case .query(let name, _) = pagination.send,
+          let second = try second(by: pagination, followed),
+          let pair = RequestEditor(second).query.pairs.last(where: { $0.name == name })
+        else { continue }
+        request.query.set(name, encoded: pair.encoded)
+      }
+      return followed.brings(othersIn: try await answer(to: try request.request()))
+    } catch is PageError {
+      // A server that refuses what it does not know cannot be asked by many names at once.
+      return false
+    }
+  }
+
+  /// Whether the listing goes on with the first page's last item where it is asked for what follows the one
+  /// before: a server that takes the number for something else leaves items out.
+  private func misses(nothing pagination: Pagination) async throws -> Bool {
+    do {
+      let engine = try engine(of: pagination)
+      let items = try FollowedPages.items(of: first, engine)
+      let target: Bookmark.Target
+      switch pagination.next {
+      case .offset(let start, _): target = .offset(start + items.count - 1)
+      case .lastItem(let path):
+        guard items.count > 1, let key = items[items.count - 2].value(at: path) else { return false }
+        target = .token(key)
+      default: return true
+      }
+      let answer = try await answer(to: try engine.request(at: Bookmark(target).position))
+      let further = try FollowedPages.items(of: answer, engine).prefix(1)
+      return ItemIdentity(Array(items.suffix(1))).verdict(on: Array(further)).repeated == 1
+    } catch is PageError {
+      return false
+    }
+  }
+
+  /// The answer to a request, which is made once: one that is refused is refused again.
+  private func answer(to request: PageRequest) async throws -> PageAnswer {
+    var client = client
+    client.configuration.retry = .never
+    let listing = try Listing(
+      client: client, pagination: Pagination(next: .linkHeader), first: request, secrets: secrets)
+    return try await PageLoader(listing, decoder).answer(at: nil)
+  }
+
+  private func followed(by pagination: Pagination) throws -> FollowedPages {
+    try FollowedPages(first, by: try engine(of: pagination), declared: declared)
+  }
+
+  /// The request for the second page; nil if the first is the last.
+  private func second(by pagination: Pagination, _ followed: FollowedPages) throws -> PageRequest? {
+    let engine = try engine(of: pagination)
+    let position = engine.continuation(after: first, itemCount: followed.counts[0]).next
+    return try position.map { try engine.request(at: $0) }
+  }
+
+  private func engine(of pagination: Pagination) throws -> PaginationEngine {
+    try PaginationEngine(pagination, first: first.request, home: try Origin(url: first.request.url))
+  }
+}
