@@ -34,6 +34,13 @@ extension PostgresSink {
     }
   }
 
+  /// Forgets how far a unit has come: a later round reads it from its beginning.
+  package func forget(_ lease: Lease) async throws {
+    try await units.transaction { connection in
+      try PostgresUnits(self, lease, connection).forget()
+    }
+  }
+
   /// Completes a round: what is staged takes the table's place.
   package func endRound(_ lease: Lease) async throws {
     try await units.transaction { connection in

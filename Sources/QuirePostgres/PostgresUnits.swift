@@ -74,6 +74,15 @@ struct PostgresUnits {
       ])
   }
 
+  /// Forgets what the unit has committed, unless a later lease has opened it.
+  func forget() throws {
+    try connection.query(
+      """
+      UPDATE _quire_units SET checkpoint = NULL WHERE "table" = $1 AND work = $2 AND md5(unit) = md5($3) \
+      AND token = $4::bigint
+      """, [sink.table, lease.work, lease.unit, "\(lease.token)"])
+  }
+
   /// Takes the right to commit to the table until the end of the transaction: columns change in turn, and no
   /// export of the table as a whole is going on.
   private func claim() throws {

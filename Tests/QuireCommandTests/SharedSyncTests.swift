@@ -141,15 +141,66 @@ struct SharedSyncTests {
     let failed = try await Command.quire(copy.arguments)
     #expect(failed.status == 1, "\(failed.errors)")
     #expect(
-      failed.errors.contains("issues: failed, 1 of 10 parents")
+      failed.errors.contains("issues: incomplete, 1 of 10 parents")
         && failed.errors.contains("comments: skipped"), "\(failed.errors)")
     #expect(try await copy.rows("SELECT count(*) FROM issues") == ["36"])
     isFailing.withLock { $0 = false }
     let ending = try await Command.quire(copy.arguments)
     #expect(ending.status == 0, "\(ending.errors)")
     try await copy.hasAll("after a failure")
-    let count = copy.forge.server.requests.count { $0.path == "/repos/o1/r3/issues" }
-    #expect(count == 2, "What was read in the first round is not read again.")
+  }
+
+  @Test(
+    "16-Machines, 16-Increment: a parent that is refused for good keeps no other's changes away",
+    arguments: [451, 503])
+  func readsOthersWhileOneIsRefused(status: Int) async throws {
+    let isFailing = Mutex(false)
+    let copy = try Copy { path in
+      path == "/repos/o1/r2/issues" && isFailing.withLock { $0 } ? status : nil
+    }
+    try copy.change(
+      "for: repositories",
+      to: "for: repositories\n    since: {field: /t, parameter: since, lookBack: 24h}")
+    try copy.change("mode: once\n", to: "key: id\n")
+    try copy.change("listings:", to: "client: {retries: 0}\nlistings:")
+    #expect(try await Command.quire(copy.arguments + ["--restart"]).status == 0)
+    isFailing.withLock { $0 = true }
+    for round in 1...3 {
+      let count = copy.forge.server.requests.count
+      let ending = try await Command.quire(copy.arguments + (round == 2 ? ["--restart"] : []))
+      #expect(ending.status == 1, "\(ending.errors)")
+      #expect(ending.errors.contains("issues: incomplete, 1 of 10 parents"), "\(ending.errors)")
+      #expect(ending.errors.contains("comments: complete"), "\(ending.errors)")
+      let asked = copy.forge.server.requests.dropFirst(count).map(\.target)
+      let read = Set(
+        asked.filter { $0.contains("/issues") && !$0.contains("comments") }.map {
+          String($0.prefix { $0 != "?" })
+        })
+      #expect(read.count == 10, "round \(round): \(read)")
+      #expect(asked.contains { $0.contains("since=") } == (round != 2), "round \(round)")
+      let rows = try await copy.rows("SELECT count(*) FROM issues")
+      #expect(rows == [round == 1 ? "40" : "36"], "round \(round)")
+    }
+    isFailing.withLock { $0 = false }
+    let ending = try await Command.quire(copy.arguments)
+    #expect(ending.status == 0, "\(ending.errors)")
+    try await copy.hasAll("once it is read")
+  }
+
+  @Test("16-Machines: where a server is away for all parents, the run is not over, and goes on")
+  func goesOnAfterOutage() async throws {
+    let isAway = Mutex(true)
+    let copy = try Copy { path in
+      path.hasSuffix("/issues") && path != "/repos/o0/r0/issues" && isAway.withLock { $0 }
+        ? 503 : nil
+    }
+    try copy.change("listings:", to: "client: {retries: 0}\nlistings:")
+    let failed = try await Command.quire(copy.arguments)
+    #expect(failed.status == 1, "\(failed.errors)")
+    isAway.withLock { $0 = false }
+    let ending = try await Command.quire(copy.arguments)
+    #expect(ending.status == 0, "\(ending.errors)")
+    try await copy.hasAll("after an outage")
   }
 
   @Test("16-Machines: a run that replaces is seen whole, and one that begins anew takes all away")

@@ -6,15 +6,15 @@ import Testing
 
 @Suite("quire sync in parts and by changes") struct SyncPartTests {
   /// A folder with a sync file, and what its database holds.
-  private final class Copy {
+  final class Copy {
     let folder: URL
     let file: String
 
-    init(_ listing: String, to: String = "x.db") throws {
+    init(_ listing: String, client: String = "{}") throws {
       folder = FileManager.default.temporaryDirectory.appending(path: "quire-\(UUID())")
       try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
       file = folder.appending(path: "x.yaml").path
-      try "to: \(to)\nlistings:\n  items: \(listing)\n".write(
+      try "to: x.db\nclient: \(client)\nlistings:\n  items: \(listing)\n".write(
         toFile: file, atomically: true, encoding: .utf8)
     }
 
@@ -33,7 +33,7 @@ import Testing
     }
   }
 
-  private static let pages =
+  static let pages =
     #"{next: {body: /next}, send: {query: page}, items: /items, policy: {failure: [{when: {status: [422]}, class: window}]}}"#
 
   /// Items 0 to 99 between two keys, ten to a page, of which it gives thirty.
@@ -848,7 +848,7 @@ import Testing
 }
 
 /// The query of a request's target.
-private struct Query {
+struct Query {
   private let target: String
 
   init(_ target: String) { self.target = target }

@@ -145,12 +145,32 @@ struct SharedSyncRun: Sendable {
     }
     let report = await export.outcome()
     if case .failed(let error) = report.end, SinkError.Code.leaseLost ~= error { throw error }
-    let outcome = SyncRun.outcome(report, of: listing, skipped: 0)
+    let outcome = try await outcome(report, listing, record, source, lease)
     switch outcome.kind {
     case .complete: return .done("\(report.checkpoint?.items ?? 0)")
     case .interrupted: throw CancellationError()
     case .limited, .incomplete, .failed, .skipped, .running: return .failed(try outcome.stored)
     }
+  }
+
+  /// How a unit ended. One whose failure is of its parent alone is left out, and the others are complete without it;
+  /// the next round reads it whole, as it does one that fell short.
+  private func outcome(
+    _ report: ExportReport, _ listing: SyncListing, _ record: SyncState.Record,
+    _ source: SyncSource, _ lease: Lease
+  ) async throws -> SyncRun.Outcome {
+    var outcome = SyncRun.outcome(report, of: listing, skipped: 0)
+    if case .failed(let error as PageError) = report.end,
+      try await source.isOfOneParent(
+        error, SyncState.Parent(number: 0, values: lease.unit),
+        others: { try await state.others(than: lease.unit, of: record) })
+    {
+      outcome.kind = .incomplete
+    }
+    if outcome.kind == .incomplete, listing.parent != nil, listing.destination.mode == .upsert {
+      try await sink(listing).forget(lease)
+    }
+    return outcome
   }
 
   /// The part of a listing that a unit is.

@@ -194,11 +194,12 @@ final class SharedSyncState: Sendable {
     let isUnfinished = record.runRound > record.done
     if listing.destination.mode == .once, record.done > 0 {
       record.outcome = SyncRun.Outcome(kind: .complete, words: "it was read before")
-    } else if !isUnfinished, let parent, parent.done == 0 {
+    } else if !isUnfinished, let parent, parent.lastRound(for: listing) == 0 {
       record.outcome = .waiting(for: parent)
     } else if !isUnfinished, let parent,
       let outcome = try SyncRun.Outcome.partial(listing, record, parent)
-        ?? SyncRun.Outcome.lacking(firstParent(of: parent, connection), for: listing, wanted)
+        ?? SyncRun.Outcome.lacking(
+          firstParent(of: parent, for: listing, connection), for: listing, wanted)
     {
       record.outcome = outcome
     } else if isUnfinished, let outcome = SyncRun.Outcome.changed(listing, since: record) {
@@ -211,15 +212,15 @@ final class SharedSyncState: Sendable {
     return .over(record)
   }
 
-  /// The values of the first parent that the last complete run has noted.
+  /// The values of the first parent that the last run has noted whose items a child reads.
   private func firstParent(
-    of parent: SyncState.Record, _ connection: PostgresConnection
+    of parent: SyncState.Record, for child: SyncListing, _ connection: PostgresConnection
   ) throws -> String? {
     try connection.query(
       """
       SELECT values FROM _quire_parents WHERE sync = $1 AND listing = $2 AND round = $3::bigint \
       AND values NOT LIKE '[%' ORDER BY number LIMIT 1
-      """, [sync, parent.name, "\(parent.done)"]
+      """, [sync, parent.name, "\(parent.lastRound(for: child))"]
     ).first?.first.flatMap { $0 }
   }
 
@@ -242,7 +243,7 @@ final class SharedSyncState: Sendable {
     _ round: Int, _ connection: PostgresConnection
   ) throws {
     // How it ended in the round before stays: a worker may still be in that one.
-    record.begin(listing, in: round, parentRound: parent?.done ?? 0)
+    record.begin(listing, in: round, parentRound: parent?.lastRound(for: listing) ?? 0)
     for work in [Work.begin, .end] {
       try PostgresLeaseStore.add(
         [work.rawValue], to: name(of: work, listing.name), round: round, connection)
@@ -303,6 +304,18 @@ final class SharedSyncState: Sendable {
     }
   }
 
+  /// Some of the parents beside a unit's own, those first whose listings were read.
+  func others(than unit: String, of record: SyncState.Record) async throws -> [SyncState.Parent] {
+    try await database.transaction { [self] connection in
+      try connection.query(
+        """
+        SELECT unit FROM _quire_leases WHERE work = $1 AND round = $2::bigint AND md5(unit) <> md5($3) \
+        ORDER BY state = 'done' DESC, number LIMIT \(SyncSource.Failures.mostInARow)
+        """, [name(of: .units, record.name), "\(record.runRound)", unit]
+      ).compactMap { $0[0].map { SyncState.Parent(number: 0, values: $0) } }
+    }
+  }
+
   /// The items of a run's units that are done, how many units there are, and how the others ended, the most
   /// frequent first.
   func ends(of record: SyncState.Record) async throws -> (
@@ -338,7 +351,8 @@ final class SharedSyncState: Sendable {
       let readers = try children.map { try self.record($0, connection) }
       let read = record.drop(listing, readBy: readers)
       try save(record, connection)
-      let rounds = readers.map(\.parentRound) + [record.done, record.runRound]
+      let rounds =
+        readers.map(\.parentRound) + [record.done, record.runRound, record.reached ?? 0]
       try connection.query(
         """
         DELETE FROM _quire_parents WHERE sync = $1 AND listing = $2 AND round <= $3::bigint \

@@ -170,7 +170,8 @@ struct SyncRun: Sendable {
     guard let parent = try listing.parent.map({ try state.record($0) }), !record.isUnfinished else {
       return nil
     }
-    let first = try state.parent(of: parent.name, in: parent.done..<parent.done + 1, after: -1)
+    let round = parent.lastRound(for: listing)
+    let first = try state.parent(of: parent.name, in: round..<round + 1, after: -1)
     return try Outcome.partial(listing, record, parent)
       ?? Outcome.lacking(first?.values, for: listing, wanted)
   }
@@ -180,7 +181,7 @@ struct SyncRun: Sendable {
     var record = try state.record(listing.name)
     // Of a run that is going on, nothing changes.
     if record.isUnfinished { return record }
-    let parentRound = try listing.parent.map { try state.record($0).done }
+    let parentRound = try listing.parent.map { try state.record($0).lastRound(for: listing) }
     guard parentRound != 0 else { return nil }
     record.begin(listing, in: round, parentRound: parentRound ?? 0)
     record.outcome = Outcome(kind: .running, words: "")
@@ -268,7 +269,7 @@ struct SyncRun: Sendable {
     try state.save(record)
     try state.dropParents(
       of: listing.name, upTo: read,
-      keeping: readers.map(\.parentRound) + [record.done, record.runRound])
+      keeping: readers.map(\.parentRound) + [record.done, record.runRound, record.reached ?? 0])
   }
 }
 

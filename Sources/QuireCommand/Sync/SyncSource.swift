@@ -116,27 +116,37 @@ final class SyncSource: Sendable {
     let found: Page<RawItem>?
     do {
       found = try await read(place, since, open)
-    } catch let error as PageError where leavesOut(error) {
+    } catch let error as PageError {
+      guard try await leavesOut(error, of: place.parent) else { throw error }
       var page = Page<RawItem>([])
       page.traffic = error.traffic
       page.traffic.items = 0
       try await leave(place.parent, behind: &page, error, open)
       return page
     }
+    return try await page(of: found, at: place, position, open)
+  }
+
+  /// The page of a parent's listing as one of all listings; without it, the end of that one.
+  private func page(
+    of found: Page<RawItem>?, at place: Place, _ position: Position?, _ open: OpenWalk<Int>
+  ) async throws -> Page<RawItem> {
     var page = Page<RawItem>(try found?.items.map { try with(place.parent, $0) } ?? [])
     var tally = place.tally
     if let found { try fill(&page, from: found, at: place, &tally) }
     if let inner = found?.next {
-      page.next = Self.position(place.parent.number, try inner.sealedJSON, tally)
+      page.next = Self.position(place.parent, try inner.sealedJSON, tally)
     } else if let failure = found?.nextFailure {
-      if leavesOut(failure) { try await leave(place.parent, behind: &page, failure, open) }
+      if try await leavesOut(failure, of: place.parent) {
+        try await leave(place.parent, behind: &page, failure, open)
+      }
     } else {
+      notes.withLock { $0.failed.inARow = 0 }
       if listing.parent != nil, found != nil, let missing = tally.missing {
         page.metadata[MissingItems.self] = MissingItems(missing)
-      }
-      notes.withLock { $0.failed.inARow = 0 }
-      // Pages are written in order: what follows is asked for when this one is on its way.
-      if listing.since != nil, let found, place.inner != nil || !found.head.isAbsent {
+        try forget(place.parent)
+      } else if listing.since != nil, let found, place.inner != nil || !found.head.isAbsent {
+        // Pages are written in order: what follows is asked for when this one is on its way.
         notes.withLock { $0.finished[position == .start ? nil : position] = place.parent.values }
       }
       try await proceed(from: place.parent, behind: &page, open)
@@ -161,7 +171,7 @@ final class SyncSource: Sendable {
     tally.add(found, declaring: found.total)
     if let resume = found.http?.resume, listing.changes {
       page.metadata[ChangesPlace.self] = ChangesPlace(
-        Self.position(place.parent.number, try resume.sealedJSON))
+        Self.position(place.parent, try resume.sealedJSON))
     }
   }
 
@@ -182,7 +192,7 @@ final class SyncSource: Sendable {
     }
     do {
       return try await open.page(of: place.parent.number, at: place.inner) {
-        let cursor = try cursor(of: place.parent, since)
+        let cursor = try cursor(of: place.parent, since, by: client)
         return place.inner.map { cursor.resuming(from: $0) } ?? cursor
       }
     } catch let error as PageError where listing.skipsMissing && Self.isMissing(error) {
@@ -191,20 +201,15 @@ final class SyncSource: Sendable {
     }
   }
 
-  /// Whether the listing of a parent is left out that fails so: others may well do, and a later run reads all
-  /// anew, which replaces by key what this one has read. Not where the server is away, asks to wait or refuses
-  /// everybody, nor where several have failed in a row: then the run stops, and goes on here.
-  private func leavesOut(_ error: PageError) -> Bool {
-    guard case .noted = parents, listing.parent != nil, listing.destination.mode == .upsert,
-      failed.inARow < Failures.mostInARow
-    else { return false }
-    let ofAll: [PageError.Code] = [
-      .connectFailed, .timedOut, .tls, .throttled, .credentialsFailed, .refusedAddress,
-      .clientClosed, .invalidArgument, .positionMismatch,
-    ]
-    let status = error.response?.status.code ?? 0
-    return !ofAll.contains(error.code) && ![401, 407].contains(status)
-      && !RetryPolicy.laterStatuses.union(RetryPolicy.outageStatuses).contains(status)
+  /// Whether the listing of a parent is left out that fails so. Not where several have failed in a row: then the run
+  /// stops, and goes on here.
+  private func leavesOut(
+    _ error: PageError, of parent: SyncState.Parent
+  ) async throws -> Bool {
+    guard case .noted = parents, failed.inARow < Failures.mostInARow else { return false }
+    return try await isOfOneParent(error, parent) {
+      try self.others(than: parent.number)
+    }
   }
 
   /// Leaves out what is left of a parent's listing behind a page, which lacks at least one item by that.
@@ -212,12 +217,11 @@ final class SyncSource: Sendable {
     _ parent: SyncState.Parent, behind page: inout Page<RawItem>, _ error: PageError,
     _ open: OpenWalk<Int>
   ) async throws {
-    guard case .noted(let state, _) = parents else { return }
-    // The next run asks for all of it, and not for what has changed since this one.
-    try state.forget(parent.values, of: listing.name)
+    try forget(parent)
     notes.withLock {
       $0.failed.count += 1
-      $0.failed.inARow += 1
+      // What is known without a request says nothing of the server.
+      if error.traffic.requests > 0 { $0.failed.inARow += 1 }
       $0.failed.first = $0.failed.first ?? error
     }
     page.nextFailure = nil
@@ -225,12 +229,18 @@ final class SyncSource: Sendable {
     try await proceed(from: parent, behind: &page, open)
   }
 
+  /// The next run asks for all of a parent's listing, and not for what has changed since this one.
+  private func forget(_ parent: SyncState.Parent) throws {
+    guard case .noted(let state, _) = parents else { return }
+    try state.forget(parent.values, of: listing.name)
+  }
+
   /// Nothing more is read of a parent's listing: behind the page comes that of the next parent.
   private func proceed(
     from parent: SyncState.Parent, behind page: inout Page<RawItem>, _ open: OpenWalk<Int>
   ) async throws {
     await open.close()
-    page.next = try next(after: parent.number).map { Self.position($0.number, .null) }
+    page.next = try next(after: parent.number).map { Self.position($0, .null) }
     // A page that fails is asked for again, and its parent counts once.
     notes.withLock { $0.done = ($0.done ?? 0) + 1 }
   }
@@ -243,6 +253,85 @@ final class SyncSource: Sendable {
   /// The values of the parent to whose listing the page at a position belongs.
   func values(at position: Position) throws -> JSONValue {
     try place(position).map { try JSONValue(parsing: $0.parent.values) } ?? .null
+  }
+
+  // MARK: Failures of one parent
+
+  /// Whether a failure is of a parent's listing alone: others may well be read, and a later run reads all anew, which
+  /// replaces by key what this one has read. Not where the server asks to wait or refuses everybody, nor where it is
+  /// away, which one of the others tells.
+  func isOfOneParent(
+    _ error: PageError, _ parent: SyncState.Parent,
+    others: () async throws -> [SyncState.Parent]
+  ) async throws -> Bool {
+    guard listing.parent != nil, listing.destination.mode == .upsert, !Self.isOfAll(error) else {
+      return false
+    }
+    guard Self.isOutage(error) else { return true }
+    for other in try await others() {
+      if let answers = try await answers(other, where: parent) { return answers }
+    }
+    return false
+  }
+
+  private static func isOfAll(_ error: PageError) -> Bool {
+    let codes: [PageError.Code] = [
+      .tls, .throttled, .credentialsFailed, .refusedAddress, .clientClosed, .invalidArgument,
+      .positionMismatch,
+    ]
+    let status = error.response?.status.code ?? 0
+    return codes.contains(error.code) || [401, 407].contains(status)
+      || RetryPolicy.laterStatuses.contains(status)
+  }
+
+  /// Whether a failure may be that of a server which is away, or of a gateway that waits for one page in vain.
+  private static func isOutage(_ error: PageError) -> Bool {
+    [.connectFailed, .timedOut].contains(error.code)
+      || RetryPolicy.outageStatuses.contains(error.response?.status.code ?? 0)
+  }
+
+  /// Whether the server of a parent's listing answers for another parent, which is asked once; nil where that one has
+  /// no listing there.
+  private func answers(
+    _ other: SyncState.Parent, where parent: SyncState.Parent
+  ) async throws -> Bool? {
+    var once = client
+    once.configuration.retry = .never
+    let cursor: Cursor<RawItem>
+    do {
+      guard try missingValue(other) == nil, try origin(of: other) == origin(of: parent) else {
+        return nil
+      }
+      cursor = try self.cursor(of: other, listing.since?.start, by: once)
+    } catch is PageError {
+      return nil
+    }
+    let walk = cursor.walk()
+    do {
+      _ = try await walk.next()
+      await walk.close()
+      return true
+    } catch let error as PageError {
+      return !Self.isOutage(error) && !Self.isOfAll(error)
+    }
+  }
+
+  private func origin(of parent: SyncState.Parent) throws -> Origin {
+    let values = try JSONValue(parsing: parent.values)
+    return try Origin(
+      url: try listing.url.filled { value($0, in: values, nil, listing.since?.start) })
+  }
+
+  /// Some of the parents behind one, and the first in front of it.
+  private func others(than number: Int) throws -> [SyncState.Parent] {
+    var others: [SyncState.Parent] = []
+    while others.count < Failures.mostInARow,
+      let next = try next(after: others.last?.number ?? number)
+    {
+      others.append(next)
+    }
+    if let first = try next(after: -1), first.number < number { others.append(first) }
+    return others
   }
 
   // MARK: Parents
@@ -262,8 +351,16 @@ final class SyncSource: Sendable {
     return try state.hasSeen(parent.values, by: record)
   }
 
+  /// The place at the start of a parent's listing: a run that goes on begins it by what the parent is now.
+  private func start(of parent: SyncState.Parent) throws -> Place {
+    guard case .noted(let state, _) = parents, listing.parent != nil else {
+      return Place(parent: parent)
+    }
+    return Place(parent: try state.newest(of: parent))
+  }
+
   private func place(_ position: Position?) throws -> Place? {
-    guard let value = position?.value else { return try next(after: -1).map { Place(parent: $0) } }
+    guard let value = position?.value else { return try next(after: -1).map { try start(of: $0) } }
     guard let number = value["parent"]?.integer, let parent = try next(after: number - 1),
       parent.number == number
     else {
@@ -272,19 +369,28 @@ final class SyncSource: Sendable {
         "The parent that the listing \(ServerText(listing.name)) was at is not known any more. Begin the "
           + "listing anew by --restart.")
     }
-    guard let inner = value["at"], inner != .null else { return Place(parent: parent) }
+    guard let inner = value["at"], inner != .null else { return try start(of: parent) }
     return Place(
-      parent: parent,
+      parent: try begun(parent, value["values"]?.integer),
       inner: try Position(sealedJSON: inner),
       tally: ItemTally(value))
   }
 
+  /// The parent with the values by which its listing was begun.
+  private func begun(_ parent: SyncState.Parent, _ noted: Int?) throws -> SyncState.Parent {
+    guard let noted, case .noted(let state, _) = parents else { return parent }
+    return try state.parent(parent, notedAs: noted)
+  }
+
   private static func position(
-    _ number: Int, _ inner: JSONValue, _ tally: ItemTally? = nil
+    _ parent: SyncState.Parent, _ inner: JSONValue, _ tally: ItemTally? = nil
   ) -> Position {
-    let place: [JSONValue.Member] = [
-      .init("parent", .number("\(number)")), .init("at", inner),
+    var place: [JSONValue.Member] = [
+      .init("parent", .number("\(parent.number)")), .init("at", inner),
     ]
+    if inner != .null, let noted = parent.noted {
+      place.append(.init("values", .number("\(noted)")))
+    }
     return Position(.object(place + (tally?.members ?? [])))
   }
 
@@ -315,19 +421,21 @@ final class SyncSource: Sendable {
   // MARK: Requests
 
   /// The listing of a parent, in parts where the file says so.
-  private func cursor(of parent: SyncState.Parent, _ since: JSONValue?) throws -> Cursor<RawItem> {
+  private func cursor(
+    of parent: SyncState.Parent, _ since: JSONValue?, by client: PageClient
+  ) throws -> Cursor<RawItem> {
     let values = try JSONValue(parsing: parent.values)
     let since = try isKnown(parent) ? since : listing.since?.start
-    guard let split = listing.split else { return try cursor(values, nil, since) }
+    guard let split = listing.split else { return try cursor(values, nil, since, by: client) }
     var range: Range<Int64>?
     if case .one(_, let part) = parents { range = part }
     return Cursor.partitioned(by: split.split(of: range)) { [self] part in
-      try cursor(values, part, since)
+      try cursor(values, part, since, by: client)
     }
   }
 
   private func cursor(
-    _ values: JSONValue, _ part: Partition?, _ since: JSONValue?
+    _ values: JSONValue, _ part: Partition?, _ since: JSONValue?, by client: PageClient
   ) throws -> Cursor<RawItem> {
     let url = try listing.url.filled { value($0, in: values, part, since) }
     let origin = try Origin(url: url)

@@ -20,6 +20,8 @@ final class SyncState: Sendable {
     var number: Int
     /// The values, as JSON: by placeholders of the ancestor's name and the path.
     var values: String
+    /// The number by which the values were noted, where that is a later one.
+    var noted: Int?
 
     /// Stands for the parent of a listing that has none.
     static let none = Parent(number: 0, values: "{}")
@@ -50,6 +52,9 @@ final class SyncState: Sendable {
     /// did; 0 for none.
     var done = 0
     var tried = 0
+    /// The round in which the last run began, where that came to the end of its parents and was incomplete: all that
+    /// it has read is in the destination. Nil where the last one was complete.
+    var reached: Int?
     /// The run of its destination that is to be completed in this round; 0 before it began.
     var run = 0
     /// The round in which the run began, by which its parents are known.
@@ -81,6 +86,12 @@ final class SyncState: Sendable {
     /// The rounds whose parents the run reads; none where it has read all.
     var parentRounds: Range<Int> {
       min(firstParentRound ?? parentRound, parentRound + 1)..<parentRound + 1
+    }
+
+    /// The last round whose items a child reads. One that is replaced as a whole needs all of them, and one that
+    /// is read once has no later round for those that are missing.
+    func lastRound(for child: SyncListing) -> Int {
+      child.destination.mode == .upsert ? reached ?? done : done
     }
 
     /// The last round of a parent whose items a complete run has read.
@@ -285,6 +296,28 @@ final class SyncState: Sendable {
     }
   }
 
+  /// The parent with the values that were noted of its item last, in whatever round.
+  func newest(of parent: Parent) throws -> Parent {
+    let number = try read { database in
+      try Int.fetchOne(
+        database,
+        sql: """
+          SELECT max(newer.number) FROM parents JOIN parents AS newer USING (listing, item) \
+          WHERE parents.number = ? AND newer.number > parents.number AND newer."values" NOT LIKE '[%'
+          """, arguments: [parent.number])
+    }
+    return try number.map { try self.parent(parent, notedAs: $0) } ?? parent
+  }
+
+  /// The parent with the values that have a number, or its own where they are not known any more.
+  func parent(_ parent: Parent, notedAs number: Int) throws -> Parent {
+    let values = try read { database in
+      try String.fetchOne(
+        database, sql: "SELECT \"values\" FROM parents WHERE number = ?", arguments: [number])
+    }
+    return values.map { Parent(number: parent.number, values: $0, noted: number) } ?? parent
+  }
+
   /// How many parents of rounds there are, all or those before a number.
   func countParents(
     of listing: String, in rounds: Range<Int>, before number: Int = .max
@@ -297,17 +330,18 @@ final class SyncState: Sendable {
     }
   }
 
-  /// Whether the last complete run of a child's listing, or one behind it and before this one, has read it to its end
-  /// for a parent: what increments have reached since then is no news of other parents.
+  /// Whether the last run of a child's listing that came to the end of its parents has read it to its end for one of
+  /// them: what increments have reached since then is no news of others.
   func hasSeen(_ values: String, by record: Record) throws -> Bool {
-    guard record.done > 0 else { return false }
+    let last = record.reached ?? record.done
+    guard last > 0 else { return false }
     return try read { database in
       try Bool.fetchOne(
         database,
         sql: """
           SELECT EXISTS (SELECT 1 FROM seen WHERE listing = ? AND parent = ? \
-          AND ? <= CASE WHEN round = ? THEN before ELSE round END)
-          """, arguments: [record.name, values, record.done, record.runRound]) ?? false
+          AND ? = CASE WHEN round = ? THEN before ELSE round END)
+          """, arguments: [record.name, values, last, record.runRound]) ?? false
     }
   }
 
@@ -413,10 +447,12 @@ extension SyncState.Record {
     case .complete:
       // One that is read once has its parents where it was read.
       if listing.destination.mode != .once || done == 0 { done = runRound }
-      (run, isRestarting, read) = (0, false, parentRound)
+      (run, isRestarting, read, reached) = (0, false, parentRound, nil)
       watermark = outcome.watermark?.description ?? watermark
-    // The next round reads it anew, and its children with the parents of the last run that was complete.
-    case .incomplete: (run, runRound) = (0, done)
+    // The next round reads it anew.
+    case .incomplete:
+      if listing.destination.mode == .upsert { reached = runRound }
+      (run, runRound, isRestarting) = (0, done, false)
     // The next round goes on with the run.
     case .limited, .failed, .interrupted, .skipped, .running: break
     }
