@@ -11,6 +11,8 @@ struct RemedyWords {
   var isDescribed = false
   /// Whether --total says where the total is, and not --end or the description.
   var namesTotal = true
+  /// What a command's file has in the place of options.
+  var fileMembers: [Remedy.Setting: String] = [:]
   /// The options of the command: no other one is advised. nil for those of all commands.
   private var options: Set<String>?
 
@@ -77,7 +79,8 @@ struct RemedyWords {
         + "description file"
     default: break
     }
-    guard let option = Self.names[setting] ?? LimitOption.option(for: setting) else {
+    let known = fileMembers[setting] ?? Self.names[setting]
+    guard let option = known ?? LimitOption.option(for: setting) else {
       guard isDescribed || has("--pagination") else { return nil }
       let name = "\(setting)".replacing("pagination.", with: "")
       return "set \(name) in a description file"

@@ -95,7 +95,7 @@ struct ExportOutageTests {
     defer { away.stop() }
     let short = try await Command.quire(Self.arguments(away, "--patience", "1"))
     #expect(short.status == 1)
-    #expect(short.errors.contains("longer than the 1.0 seconds of patience"), "\(short.errors)")
+    #expect(short.errors.contains("longer than the 1.0 s of patience"), "\(short.errors)")
     #expect(short.errors.contains("To wait longer, raise --patience."), "\(short.errors)")
     #expect(away.requests.count <= 5)
     for none in [["--patience", "0"], ["--retries", "0"]] {

@@ -207,7 +207,54 @@ import Testing
     let place = try Place(client, server)
     let retry = try SyncFile(path: place.file, forRequests: false).client.configuration.retry
     #expect(retry.attempts == attempts && retry.patience == patience)
+    // An hour's limit, and some minutes.
+    #expect(retry.maximumRetryAfter == .seconds(4_200))
     withExtendedLifetime(place) {}
+  }
+
+  @Test("16-Client: how long a server may ask to wait is set, and said where it is too long")
+  func boundsRetryAfter() async throws {
+    let server = try FaultServer { _ in
+      [.respond("no", status: "429 Too Many Requests", headers: [("Retry-After", "14400")])]
+    }
+    defer { server.stop() }
+    for (client, words) in [("{}", "1 h 10 min"), ("{maxRetryAfter: 3h}", "3 h")] {
+      let ending = try await Place(client, server).run()
+      #expect(
+        ending.errors.contains("The server asks to wait 4 h, longer than \(words)."),
+        "\(ending.errors)")
+      #expect(
+        ending.errors.contains("To wait for that long, raise client.maxRetryAfter."),
+        "\(ending.errors)")
+    }
+    let place = try Place("{maxRetryAfter: 5h}", server)
+    let retry = try SyncFile(path: place.file, forRequests: false).client.configuration.retry
+    #expect(retry.maximumRetryAfter == .seconds(5 * 3600))
+    withExtendedLifetime(place) {}
+  }
+
+  @Test("16-Client: a credential is not given to several servers, and what is none may be")
+  func keepsCredentialsApart() async throws {
+    let servers = try (0..<2).map { _ in try FaultServer { _ in [.respond("[{\"id\":1}]")] } }
+    defer { servers.forEach { $0.stop() } }
+    let place = try Place("{headers: {Authorization: 'Bearer t0ken'}}", servers[0])
+    let text = try String(contentsOfFile: place.file, encoding: .utf8).replacing(
+      "listings: {",
+      with: "listings: {y: {url: '\(servers[1].url("/y"))', key: id, preset: linkHeader}, ")
+    try text.write(toFile: place.file, atomically: true, encoding: .utf8)
+    for options in [[], ["--plan"]] {
+      let refused = try await Command.quire(["sync", place.file] + options)
+      #expect(
+        refused.status == 2
+          && refused.errors.contains("headers.Authorization: the file names several servers"),
+        "\(refused.errors)")
+    }
+    #expect(servers.allSatisfy { $0.requests.isEmpty })
+    try text.replacing("Authorization: 'Bearer t0ken'", with: "Accept: text/json").write(
+      toFile: place.file, atomically: true, encoding: .utf8)
+    let ending = try await place.run()
+    #expect(ending.status == 0, "\(ending.errors)")
+    #expect(servers.allSatisfy { $0.requests.first?.values(of: "Accept") == ["text/json"] })
   }
 
   @Test(

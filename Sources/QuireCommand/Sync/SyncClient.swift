@@ -26,6 +26,10 @@ struct SyncClient {
     }
   }
 
+  /// Many servers count requests by the hour, and the first run of a large sync may use up what they allow; clocks
+  /// may differ by some minutes.
+  private static let maximumRetryAfter = Duration.seconds(70 * 60)
+
   private func text(_ name: String) -> String? { value[name]?.scalarText }
 
   private func configuration(
@@ -37,6 +41,10 @@ struct SyncClient {
     configuration.retry.take(
       retries: value["retries"]?.integer,
       patience: try text("patience").map { try DurationOption.duration($0, for: "patience") })
+    configuration.retry.maximumRetryAfter =
+      try text("maxRetryAfter").map {
+        try DurationOption.duration($0, for: "maxRetryAfter")
+      } ?? Self.maximumRetryAfter
     if let rate = text("rate") {
       configuration.budget.rate = try RateOption.rate(rate, for: "rate")
     }

@@ -69,6 +69,10 @@ extension SyncMember {
       "How often a request is repeated. Default: as quire export."),
     SyncMember("patience", .text, "How long an outage is waited out, such as 2h."),
     SyncMember(
+      "maxRetryAfter", .text,
+      "The longest wait that a server may ask for, such as 2h. Default: 70m, as limits may be of an hour."
+    ),
+    SyncMember(
       "rate", .text,
       "At most so many requests in a time, such as 5/s or 5000/h, of all listings together."),
     SyncMember(

@@ -189,7 +189,15 @@ struct SyncRun: Sendable {
     return record
   }
 
-  private static let words = RemedyWords(for: SyncCommand.self, isDescribed: true)
+  private static let words = {
+    var words = RemedyWords(for: SyncCommand.self, isDescribed: true)
+    words.fileMembers = [
+      .init("RetryPolicy.patience"): "client.patience",
+      .init("RetryPolicy.maximumRetryAfter"): "client.maxRetryAfter",
+      .init("RetryPolicy.polls"): "client.retries",
+    ]
+    return words
+  }()
 
   /// How a listing, or a unit of one, ended.
   static func outcome(

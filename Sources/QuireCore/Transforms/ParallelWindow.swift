@@ -114,11 +114,19 @@ struct ParallelWindow: Hashable, Sendable {
 }
 
 extension Duration {
-  /// Rounded for people: `120 ms`, `3.2 s`.
-  var words: String {
+  /// Rounded for people: `120 ms`, `3.2 s`, `15 min`, `1 h 5 min`.
+  package var words: String {
     let milliseconds = self / .milliseconds(1)
+    if milliseconds == 0 { return "0 s" }
     if milliseconds < 10 { return "\((milliseconds * 100).rounded() / 100) ms" }
     if milliseconds < 1_000 { return "\(Int(milliseconds.rounded())) ms" }
-    return "\((milliseconds / 100).rounded() / 10) s"
+    if milliseconds < 10_000 { return "\((milliseconds / 100).rounded() / 10) s" }
+    // As much as 64 bits have, however long a server wants to be left alone.
+    let seconds = Int(min(milliseconds / 1_000, 9e18).rounded())
+    let parts =
+      seconds < 3_600
+      ? [(seconds / 60, "min"), (seconds % 60, "s")]
+      : [(seconds / 3_600, "h"), (seconds / 60 % 60, "min")]
+    return parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: " ")
   }
 }

@@ -139,7 +139,7 @@ package final class NameResolver: Sendable {
   private static func late(_ name: String, _ patience: Duration) -> PageError {
     PageError(
       .connectFailed,
-      "The name of \(ServerText(name, limit: 80)) could not be resolved within \(patience); check the "
+      "The name of \(ServerText(name, limit: 80)) could not be resolved within \(patience.words); check the "
         + "resolver.", remedies: [.raise(.init("Timeouts.connect"))])
   }
 

@@ -162,8 +162,8 @@ final class ClientBudget: Sendable {
   private static func tooLong(_ wait: Duration, _ longest: Duration) -> PageError {
     PageError(
       .throttled,
-      "The server asked to wait \(wait), longer than \(longest). Nothing was requested. Resume later from "
-        + "the checkpoint.", remedies: [.longerRetryAfter])
+      "The server asked to wait \(wait.words), longer than \(longest.words). Nothing was requested. Resume "
+        + "later from the checkpoint.", remedies: [.longerRetryAfter])
   }
 
   private func raise(_ id: Int, _ lane: BudgetMachine.Lane, to level: ReadUrgency.Level) {

@@ -135,7 +135,7 @@ final class HostHealth: Sendable {
     var error = PageError(known?.code ?? .connectFailed, known?.message ?? "The server is away.")
     error.attempts = 0
     error.message +=
-      " It was away for longer than the \(patience) of patience. Resume later from the checkpoint."
+      " It was away for longer than the \(patience.words) of patience. Resume later from the checkpoint."
     error.remedies.append(Remedy(.init("RetryPolicy.patience"), condition: "to wait longer"))
     return error
   }

@@ -160,7 +160,8 @@ final class CredentialKeeper: Sendable {
     let error = failure(
       PageError(
         .timedOut,
-        "Its source has not answered for \(Self.patience). It is not asked again before it does."))
+        "Its source has not answered for \(Self.patience.words). It is not asked again before it does."
+      ))
     let waiters = state.withLock { state -> [Suspension<Ticket>] in
       guard state.machine.isRenewing, state.renewals == number else { return [] }
       state.machine.overdue(error)

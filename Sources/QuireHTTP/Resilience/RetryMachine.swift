@@ -126,7 +126,7 @@ struct RetryMachine {
     let remaining = policy.patience - (now - outageBegan)
     guard remaining > .zero else {
       error.message +=
-        " It was away for longer than the \(policy.patience) of patience. Resume later from the checkpoint."
+        " It was away for longer than the \(policy.patience.words) of patience. Resume later from the checkpoint."
       error.remedies.append(Remedy(.init("RetryPolicy.patience"), condition: "to wait longer"))
       return .fail(error)
     }
@@ -155,8 +155,8 @@ struct RetryMachine {
     var error = error
     error.code = .throttled
     error.message +=
-      " The server asks to wait \(wait), longer than \(policy.maximumRetryAfter). Resume later from the "
-      + "checkpoint."
+      " The server asks to wait \(wait.words), longer than \(policy.maximumRetryAfter.words). Resume later "
+      + "from the checkpoint."
     error.remedies.append(.longerRetryAfter)
     return error
   }
@@ -197,13 +197,13 @@ struct RetryMachine {
     }
     if wait > policy.maximumRetryAfter {
       return (
-        "The server asks to wait \(wait), longer than \(policy.maximumRetryAfter).",
+        "The server asks to wait \(wait.words), longer than \(policy.maximumRetryAfter.words).",
         .longerRetryAfter
       )
     }
     guard polling + wait > policy.maximumPolling else { return nil }
     return (
-      "It was asked for \(polling).",
+      "It was asked for \(polling.words).",
       Remedy(.init("RetryPolicy.maximumPolling"), condition: "to wait longer")
     )
   }
