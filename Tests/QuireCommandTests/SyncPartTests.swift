@@ -801,8 +801,10 @@ import Testing
     #expect(server.requests.isEmpty)
   }
 
-  @Test("16-Increment: a sync leaves a newest-first listing at known ground")
-  func stopsAtKnownGround() async throws {
+  @Test(
+    "16-Increment: a sync leaves a newest-first listing at known ground, be there a parameter or not",
+    arguments: ["parameter: after, ", ""])
+  func stopsAtKnownGround(parameter: String) async throws {
     let count = Mutex(40)
     let server = try FaultServer { request in
       let start = Query(request.target).number("page") ?? 0
@@ -813,7 +815,7 @@ import Testing
     }
     defer { server.stop() }
     let copy = try Copy(
-      "{url: '\(server.url("/items"))', key: id, since: {field: /t, parameter: after, newestFirst: true}, pagination: \(Self.pages)}"
+      "{url: '\(server.url("/items"))', key: id, since: {field: /t, \(parameter)newestFirst: true}, pagination: \(Self.pages)}"
     )
     #expect(try await copy.run().status == 0)
     #expect(server.requests.count == 8)
@@ -822,6 +824,7 @@ import Testing
     #expect(ending.status == 0, "\(ending.errors)")
     // One page, and the one that is loaded ahead of it.
     #expect((9...10).contains(server.requests.count))
+    #expect(server.requests.contains { $0.target.contains("after=") } == !parameter.isEmpty)
     #expect(try copy.rows("SELECT count(*), max(id) FROM items") == ["42|41"])
   }
 

@@ -219,11 +219,15 @@ struct SyncListing: Sendable {
       throw SyncFileError(
         place, "An increment has no \(ServerText(unknown)). Write {since:value}.")
     }
-    guard since.parameter != nil || !names.isEmpty else {
+    // The order alone tells where what is known begins.
+    guard since.parameter != nil || !names.isEmpty || since.increment.isNewestFirst else {
       throw SyncFileError(
         place,
         "Its requests say nothing of it: name the query parameter by parameter, or write {since:value} in "
-          + "url or body.")
+          + "url or body"
+          + (parent == nil
+            ? ", or say newestFirst: true where it begins with the newest item."
+            : ". Listings with for are read to their end, whatever their order."))
     }
     guard since.start != nil || url.placeholders.names(of: Since.name).isEmpty else {
       throw SyncFileError(
