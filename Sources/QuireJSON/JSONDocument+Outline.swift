@@ -93,11 +93,16 @@ extension JSONDocument {
   /// `first` is the number of the first of them in its page.
   func sample(of lists: [Int], from first: Int = 0) -> PageSample {
     var sample = PageSample()
+    let end = first + itemCount(of: lists)
     bytes.withUnsafeBytes { bytes in
       var number = first
       for list in lists {
         for item in elements(of: list) {
           sample.add(itemAt: number) { look(at: item, 0, 0, bytes, &$0, named: "") }
+          if PageEdges.takes(number, of: end) {
+            let written = UnsafeRawBufferPointer(rebasing: bytes[range(of: item)])
+            sample.edges.add(ContentDigest.sketch(of: written), at: number)
+          }
           number += 1
         }
       }

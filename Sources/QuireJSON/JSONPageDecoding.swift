@@ -194,7 +194,7 @@ extension DecodingLimits {
 
 extension JSONDocument {
   /// How many items lists have together.
-  fileprivate func itemCount(of lists: [Int]) -> Int {
+  func itemCount(of lists: [Int]) -> Int {
     lists.reduce(0) { $0 + word(at: $1).length }
   }
 }

@@ -131,6 +131,62 @@ struct WarningTests {
     #expect(walk.report.warnings.map(\.code) == (isCounted ? [.changedTotal] : []))
   }
 
+  /// Pages whose items shift by one that is inserted while they are read, in each format.
+  struct Shifted: Sendable, CustomTestStringConvertible {
+    var pages: [String]
+    var type = "application/json"
+    var items = Pagination.Items.root
+    var testDescription: String { pages[0] }
+  }
+
+  static let shifted = [
+    Shifted(pages: [#"[{"id":1,"n":1},{"id":2,"n":1}]"#, #"[{"id":2,"n":1},{"id":3,"n":1}]"#, "[]"]
+    ),
+    Shifted(pages: [#"[{"n":1},{"n":2},{"n":3}]"#, #"[{"n":2},{"n":3},{"n":4}]"#, "[]"]),
+    Shifted(
+      pages: [#"<l><i id="1"/><i id="2"/></l>"#, #"<l><i id="2"/><i id="3"/></l>"#, "<l/>"],
+      type: "application/xml", items: "/l/i"),
+    Shifted(pages: ["id,n\n1,a\n2,a", "id,n\n2,a\n3,a", "id,n"], type: "text/csv"),
+  ]
+
+  private func codes(
+    of listing: Shifted, overlap: Int = 0
+  ) async throws -> [WalkReport.Warning.Code] {
+    var pagination = Pagination(
+      next: .offset, send: .query("offset"), end: [.emptyPage], items: listing.items)
+    pagination.policy.overlap = overlap
+    let answers = listing.pages.map { page in
+      var answer = Answers.Answer(200, page)
+      answer.fields[.contentType] = listing.type
+      return answer
+    }
+    let walk = PageClient(transport: Answers(answers)).cursor(
+      of: RawItem.self, at: "https://l.test/", pagination: pagination
+    ).walk()
+    for try await _ in walk {}
+    return walk.report.warnings.map(\.code)
+  }
+
+  @Test(
+    "12-A2: items that the page before ended with are a doubt where pages are counted",
+    arguments: shifted)
+  func overlappingPages(listing: Shifted) async throws {
+    #expect(try await codes(of: listing) == [.overlappingPages])
+    #expect(try await codes(of: listing, overlap: 1) == [])
+  }
+
+  @Test(
+    "12-A2: equal items at the border of two pages are no doubt where they may be meant",
+    arguments: [
+      ["[1,2]", "[2,3]", "[]"], [#"[{"n":"a"},{"n":"b"}]"#, #"[{"n":"b"},{"n":"c"}]"#, "[]"],
+      [#"[{"id":1},{"id":2}]"#, #"[{"id":2,"n":1},{"id":3}]"#, "[]"],
+      [#"["on","off","on","off"]"#, #"["on","off","on","on"]"#, "[]"],
+      ["[{},{}]", "[{},{},{}]", "[]"],
+    ])
+  func equalItems(pages: [String]) async throws {
+    #expect(try await codes(of: Shifted(pages: pages)) == [])
+  }
+
   @Test("12-A2: an empty listing that says so gets no advice where its items may be")
   func emptyByItsTotal() async throws {
     let bundle = #"{"resourceType":"Bundle","total":0,"link":[{"relation":"self","url":"x"}]}"#

@@ -80,6 +80,8 @@ final class DeduplicatingReader<Item: Sendable, Key: Hashable & Sendable>: Deriv
       memory.last = (position, added)
       guard kept.count < page.items.count else { return page }
       var result = page.withItems(kept.map { page.items[$0] })
+      // What came twice is not delivered twice.
+      result.head.sample?.edges = PageEdges()
       result.head.origins = page.origins(ofItems: kept)
       result.traffic.duplicates += page.items.count - kept.count
       return result

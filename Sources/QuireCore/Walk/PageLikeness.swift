@@ -233,6 +233,8 @@ package struct PageSample: Sendable {
   /// The items that were looked at.
   private(set) var items: [[Value]] = []
   private var names = MemberNames()
+  /// The items at both ends; empty where pages overlap by design.
+  package var edges = PageEdges()
   /// Whether the page was asked for by counting items or pages, so that a server that says the same
   /// twice may well mean it.
   package var isCounted = false
@@ -262,6 +264,7 @@ package struct PageSample: Sendable {
   package mutating func append(_ more: PageSample) {
     count += more.count
     items += more.items
+    edges.append(more.edges)
     for (member, name) in more.names.all { names.add(member, name) }
   }
 

@@ -2,7 +2,8 @@
 struct RecentPages: Sendable {
   /// What a page turns out to be.
   enum Meeting: Hashable {
-    case new
+    /// Another one, that begins with so many items with which the page before ended.
+    case new(overlap: Int)
     /// It was there `distance` pages ago, but for the members named.
     case repeated(distance: Int, changed: [String])
   }
@@ -33,7 +34,7 @@ struct RecentPages: Sendable {
 
   /// Takes note of a page, unless it is one that was there.
   mutating func meet(_ fingerprint: Int?, _ sample: PageSample?) -> Meeting {
-    guard capacity > 0, fingerprint != nil || sample != nil else { return .new }
+    guard capacity > 0, fingerprint != nil || sample != nil else { return .new(overlap: 0) }
     let page = Known(
       fingerprint: fingerprint, sample: sample, identity: sample?.identity(&roles))
     largest = max(largest, sample?.count ?? 0)
@@ -54,9 +55,17 @@ struct RecentPages: Sendable {
     } else {
       alike = 0
     }
+    let shared = pages.last.map { overlap(of: page, with: $0) } ?? 0
     if pages.count == capacity { pages.removeFirst() }
     pages.append(page)
-    return .new
+    return .new(overlap: shared)
+  }
+
+  /// How many items at the beginning of a page are those at the end of the one before. Only a server that counts
+  /// sends them twice by mistake: behind a cursor they are where it says.
+  private func overlap(of page: Known, with before: Known) -> Int {
+    guard let sample = page.sample, sample.isCounted, let earlier = before.sample else { return 0 }
+    return earlier.edges.overlap(with: sample.edges, isIdentified: page.identity != nil)
   }
 
   private mutating func compare(_ known: Known, _ page: Known) -> PageLikeness.Verdict {

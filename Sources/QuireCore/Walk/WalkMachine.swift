@@ -112,14 +112,18 @@ struct WalkMachine: Sendable {
 
   /// Why the page being read must not be delivered, if it must not: then reading it has `failed`.
   mutating func refusal<Item>(of page: Page<Item>) -> PageError? {
-    guard
-      case .repeated(let distance, let changed) = recent.meet(
-        page.head.fingerprint, page.head.sample)
-    else { return nil }
-    var error = stall(distance, changed)
-    error.traffic = page.traffic
-    error.traffic.items = 0
-    return error
+    switch recent.meet(page.head.fingerprint, page.head.sample) {
+    case .new(let overlap):
+      if overlap > 0, !report.warnings.contains(where: { $0.code == .overlappingPages }) {
+        report.warn([.overlap(of: overlap, onPage: pageIndex)])
+      }
+      return nil
+    case .repeated(let distance, let changed):
+      var error = stall(distance, changed)
+      error.traffic = page.traffic
+      error.traffic.items = 0
+      return error
+    }
   }
 
   /// The page being read has come; it is made into what is to be delivered.

@@ -415,6 +415,8 @@ final class PageFetch<Item: Sendable> {
     } else {
       head.sample = delivered.sample
       head.sample?.isCounted = sent?.isCounted ?? false
+      let policy = engine.pagination.policy
+      if policy.overlap > 0 || policy.reversesItems { head.sample?.edges = PageEdges() }
     }
     attempts.noteSize(&head)
     return Page(items.items, head: head)

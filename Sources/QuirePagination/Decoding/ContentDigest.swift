@@ -21,6 +21,17 @@ package struct ContentDigest {
     return digest.value
   }
 
+  /// A hash of how many bytes there are and of those at both ends: it costs the same for an item of any size.
+  package static func sketch(of bytes: UnsafeRawBufferPointer) -> Int {
+    let end = 128
+    guard bytes.count > 2 * end else { return of(bytes) }
+    var digest = ContentDigest()
+    digest.state ^= UInt64(bytes.count)
+    digest.add(UnsafeRawBufferPointer(rebasing: bytes.prefix(end)))
+    digest.add(UnsafeRawBufferPointer(rebasing: bytes.suffix(end)))
+    return digest.value
+  }
+
   /// Adds bytes; where one call ends and the next begins counts.
   ///
   /// Four products at a time, none of which waits for another: a page is hashed at memory's speed.

@@ -107,6 +107,10 @@ struct XMLPageDecoding<Item: Sendable>: PageDecoding {
     var sample = PageSample()
     for (number, node) in nodes.enumerated() {
       sample.add(itemAt: handedOut + number) { index.look(at: node, &$0) }
+      if PageEdges.takes(handedOut + number, of: handedOut + nodes.count) {
+        let written = UnsafeRawBufferPointer(index.value(of: node))
+        sample.edges.add(ContentDigest.sketch(of: written), at: handedOut + number)
+      }
       do {
         try check(number, node, in: index)
         items.append(try make(number))
