@@ -305,6 +305,23 @@ struct HostileTests {
   }
 
   @Test(
+    "17-Html: a link leads where browsers go that read it as it was written, or nowhere",
+    arguments: [
+      (#"https://ok.test\@evil.test"#, #"https://ok.test/@evil.test"#),
+      (#"HTTPS:\\evil.test\x?a=\b"#, #"HTTPS://evil.test/x?a=%5Cb"#),
+      (#"\\evil.test"#, "https://evil.test"), (#"/\evil.test\x"#, "https://evil.test/x"),
+      (#"b\c"#, "https://a.test/d/b/c"), (#"mailto:a\b@c.test"#, #"mailto:a%5Cb@c.test"#),
+      ("ht\ntps://b.\ttest/x ", "https://b.test/x"),
+      ("\u{1} https://b.test/\u{1f}", "https://b.test/"),
+      ("\u{1}java\nscript:x", nil), (#"javascript:\x"#, nil), ("\u{b}java\tscript\n:x", nil),
+    ])
+  func browserLinks(link: String, target: String?) {
+    let text = FeedText("<a href=\"\(link)\">y</a>", kind: .html, base: "https://a.test/d/")
+    let href = target.map { " href=\"\($0)\"" } ?? ""
+    #expect(text.sanitized().value == "<a\(href) rel=\"noopener noreferrer nofollow\">y</a>")
+  }
+
+  @Test(
     "17-Html: nothing that runs, loads unseen or escapes survives sanitising",
     arguments: [
       ("<p onclick=x>a</p>", "<p>a</p>"),

@@ -35,8 +35,9 @@ struct FeedScope {
 
   /// The absolute address; nil if it is invalid or must not be followed.
   ///
-  /// Addresses that violate RFC 3986 are repaired as browsers do it: surrounding white space and
-  /// line breaks are removed, other forbidden characters are encoded.
+  /// Addresses that violate RFC 3986 are repaired as browsers do it: surrounding white space and control
+  /// characters are removed, and tabs and line breaks; a backslash is a slash where it would part an address of the
+  /// web, and other forbidden characters are encoded. Source: URL Standard, section 4.4.
   func absolute(_ text: String) -> String? {
     if Self.isPlainlyAbsolute(text) { return text }
     guard let reference = Self.reference(text) else { return nil }
@@ -80,11 +81,14 @@ struct FeedScope {
   }
 
   private static func mended(_ text: String) -> String {
+    let written = trimmed(text.utf8.filter { $0 != 0x09 && $0 != 0x0A && $0 != 0x0D })
+    let isOfWeb = isOfWeb(written)
     var bytes: [UInt8] = []
-    for byte in text.utf8 {
+    var isInPath = true
+    for byte in written {
+      if byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#") { isInPath = false }
       switch byte {
-      case 0x09, 0x0A, 0x0D: continue
-      case 0x20 where bytes.isEmpty: continue
+      case UInt8(ascii: "\\") where isInPath && isOfWeb: bytes.append(UInt8(ascii: "/"))
       case 0...0x20, 0x7F, UInt8(ascii: "\\"), UInt8(ascii: "<"), UInt8(ascii: ">"),
         UInt8(ascii: "\""):
         let digits = String(byte, radix: 16, uppercase: true)
@@ -92,7 +96,20 @@ struct FeedScope {
       default: bytes.append(byte)
       }
     }
-    while bytes.suffix(3).elementsEqual("%20".utf8) { bytes.removeLast(3) }
     return String(decoding: bytes, as: UTF8.self)
+  }
+
+  /// The bytes without spaces and control characters at both ends.
+  private static func trimmed(_ bytes: [UInt8]) -> ArraySlice<UInt8> {
+    guard let last = bytes.lastIndex(where: { $0 > 0x20 }) else { return [] }
+    return bytes[...last].drop { $0 <= 0x20 }
+  }
+
+  /// Whether an address has one of the schemes of the web, or none.
+  private static func isOfWeb(_ address: ArraySlice<UInt8>) -> Bool {
+    let start = address.prefix { !"/\\?#".utf8.contains($0) }
+    guard let colon = start.firstIndex(of: UInt8(ascii: ":")) else { return true }
+    let scheme = String(decoding: start[..<colon], as: UTF8.self).lowercased()
+    return ["http", "https", "ftp", "ws", "wss", "file"].contains(scheme)
   }
 }
