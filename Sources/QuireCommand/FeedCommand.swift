@@ -21,7 +21,10 @@ struct FeedCommand: AsyncParsableCommand {
   @Flag(help: "Print what the feed says of itself, as the top level of JSON Feed without items.")
   var feed = false
 
-  @Flag(help: "Print the feeds that the web page at the URL leads to, one a line.")
+  @Flag(
+    help:
+      "Print the feeds that the web page or the list of subscriptions (OPML) at the URL leads to, one a line."
+  )
   var discover = false
 
   @Option(

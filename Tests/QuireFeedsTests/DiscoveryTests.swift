@@ -112,6 +112,41 @@ struct DiscoveryTests {
     #expect(found.map(\.url) == ["https://a.test" + path] && found[0].origin == .wellKnownPath)
   }
 
+  @Test("17-Discovery: sitemaps that robots.txt names are found where nothing else leads to a feed")
+  func robots() async throws {
+    let web = FeedWeb([
+      "https://a.test/": "<html>Welcome</html>",
+      "https://a.test/robots.txt":
+        "User-agent: *\r\nDisallow: /x\r\n sitemap : https://b.test/s.xml # all\nSitemap: /t.xml\nSitemap:\n"
+        + "Sitemap: https://b.test/s.xml\nSitemap: javascript:x()",
+      "https://a.test/sitemap.xml": "<urlset/>",
+    ])
+    let found = try await PageClient(transport: web).discoverFeeds(at: "https://a.test/")
+    #expect(found.map(\.url) == ["https://b.test/s.xml", "https://a.test/t.xml"])
+    #expect(found.allSatisfy { $0.origin == .robots })
+  }
+
+  @Test(
+    "17-Discovery: a list of subscriptions gives its feeds, and says so where it is read as a feed")
+  func subscriptions() async throws {
+    let web = FeedWeb([
+      "https://a.test/list.opml": """
+      <?xml version="1.0"?><opml version="2.0"><head/><body><outline text="News">
+      <outline text="A" xmlUrl="/a.xml"/><outline xmlUrl="javascript:x()"/>
+      <outline text="B" xmlUrl="https://b.test/f"/></outline></body></opml>
+      """
+    ])
+    let client = PageClient(transport: web)
+    let found = try await client.discoverFeeds(at: "https://a.test/list.opml")
+    #expect(found.map(\.url) == ["https://a.test/a.xml", "https://b.test/f"])
+    #expect(found.map(\.title) == ["A", "B"] && found[0].origin == .subscription)
+    let error = await #expect(throws: PageError.self) {
+      _ = try await client.feed(at: "https://a.test/list.opml").properties()
+    }
+    #expect(
+      error?.message.contains("OPML") == true && error?.remedies.first?.setting == .feedAddress)
+  }
+
   @Test(
     "17-Discovery: credentials stay with the server that was asked, wherever it redirects, and the program's name goes along"
   )

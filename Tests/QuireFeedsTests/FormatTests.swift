@@ -372,7 +372,11 @@ struct FormatTests {
       #expect(throws: PageError.self) { try parsed(text) }
     }
     #expect(throws: PageError.self) { try parsed("") }
-    let list = #expect(throws: PageError.self) { try parsed("<opml><body/></opml>") }
-    #expect(list?.message.contains("its root element is opml") == true)
+    for (text, word) in [
+      ("<list/>", "its root element is list"), ("<opml/>", "a list of subscriptions"),
+    ] {
+      let error = #expect(throws: PageError.self) { try parsed(text) }
+      #expect(error?.message.contains(word) == true)
+    }
   }
 }

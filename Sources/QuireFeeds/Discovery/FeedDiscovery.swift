@@ -17,6 +17,10 @@ public struct DiscoveredFeed: Hashable, Sendable {
     case anchor
     /// A common path of feeds, tried because the page has no link.
     case wellKnownPath
+    /// A `Sitemap:` line of the server's robots.txt (RFC 9309, section 2.2.4), where nothing else leads to a feed.
+    case robots
+    /// The requested address is a list of subscriptions (OPML), which has the feed.
+    case subscription
   }
 
   /// The absolute address of the feed.
@@ -29,15 +33,18 @@ public struct DiscoveredFeed: Hashable, Sendable {
   public var format: FeedFormat?
   /// How it was found.
   public var origin: Origin
+
+  /// A hostile page may declare a million.
+  fileprivate static let most = 1_000
 }
 
 extension PageClient {
   /// Finds the feeds of the page at `url`, in the order of the page; if it is itself a feed,
-  /// returns that.
+  /// returns that, and of a list of subscriptions (OPML) its feeds.
   ///
   /// Without declared feeds, the page is searched for links that look like a feed's; without those,
-  /// common paths such as `/feed`, `/rss` and `/atom.xml` are requested, and finally
-  /// `/sitemap.xml`. Returns at most a thousand feeds. Throws if the page cannot be read.
+  /// common paths such as `/feed`, `/rss` and `/atom.xml` are requested, and finally the sitemaps that
+  /// `/robots.txt` names are returned, or `/sitemap.xml`. Returns at most a thousand feeds. Throws if the page cannot be read.
   public func discoverFeeds(at url: String) async throws -> [DiscoveredFeed] {
     var client = self
     if !client.configuration.headers.contains(.accept) {
@@ -46,6 +53,7 @@ extension PageClient {
     let answer = try await client.response(
       to: PageRequest(url: url), decoder: BytesPageDecoder())
     if let own = Self.feed(in: answer) { return [own] }
+    if let list = Self.subscriptions(in: answer) { return list }
     let page = WebPage(answer)
     if !page.feeds.isEmpty { return page.feeds }
     if !page.anchors.isEmpty { return page.anchors }
@@ -67,10 +75,23 @@ extension PageClient {
       mediaType: answer.headerFields[.contentType], format: parsed.feed.format, origin: .itself)
   }
 
+  /// The feeds of the answer, if it is a list of subscriptions. An XML document names its root near its start.
+  private static func subscriptions(in answer: Response) -> [DiscoveredFeed]? {
+    let start = String(decoding: answer.body.prefix(4_096), as: UTF8.self).lowercased()
+    guard start.contains("<opml"), let list = try? OPML(answer.body) else { return nil }
+    let scope = FeedScope(url: answer.url)
+    return list.outlines.lazy.compactMap { outline in
+      scope.absolute(outline.feedURL).map {
+        DiscoveredFeed(url: $0, title: outline.title, origin: .subscription)
+      }
+    }.prefix(DiscoveredFeed.most).map(\.self)
+  }
+
   private static let usualPaths = [
     "/feed", "/feed/", "/rss", "/rss.xml", "/atom.xml", "/feed.xml", "/index.xml", "/feed.json",
-    "/blog/feed", "/sitemap.xml",
+    "/blog/feed", robotsPath, "/sitemap.xml",
   ]
+  private static let robotsPath = "/robots.txt"
 
   private func feedsAtUsualPaths(of url: String) async throws -> [DiscoveredFeed] {
     let page = try URLReference(url)
@@ -79,6 +100,11 @@ extension PageClient {
       do {
         let answer = try await response(
           to: PageRequest(url: target.text), decoder: BytesPageDecoder())
+        if path == Self.robotsPath {
+          let sitemaps = Self.sitemaps(in: answer)
+          if sitemaps.isEmpty { continue }
+          return sitemaps
+        }
         guard var feed = Self.feed(in: answer) else { continue }
         feed.origin = .wellKnownPath
         return [feed]
@@ -91,15 +117,31 @@ extension PageClient {
   }
 }
 
+extension PageClient {
+  /// The sitemaps that a robots.txt names.
+  fileprivate static func sitemaps(in robots: Response) -> [DiscoveredFeed] {
+    let scope = FeedScope(url: robots.url)
+    var seen: Set<String> = []
+    var found: [DiscoveredFeed] = []
+    for line in robots.body.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }) {
+      let words = String(decoding: line.prefix { $0 != UInt8(ascii: "#") }, as: UTF8.self)
+        .split(separator: ":", maxSplits: 1)
+      guard words.count == 2, String(words[0]).trimmingBlanks.lowercased() == "sitemap",
+        let url = scope.absolute(String(words[1])), seen.insert(url).inserted
+      else { continue }
+      found.append(DiscoveredFeed(url: url, origin: .robots))
+      if found.count == DiscoveredFeed.most { break }
+    }
+    return found
+  }
+}
+
 /// The feeds that a web page declares or links to.
 private struct WebPage {
   var feeds: [DiscoveredFeed] = []
   var anchors: [DiscoveredFeed] = []
   /// The addresses of `feeds`.
   private var seen: Set<String> = []
-
-  /// A hostile page may declare a million.
-  private static let most = 1_000
 
   private static let types = FeedFormat.mediaTypes.union([
     "application/x.atom+xml", "application/x-rss+xml", "application/rss", "application/atom",
@@ -150,7 +192,8 @@ private struct WebPage {
     _ origin: DiscoveredFeed.Origin
   ) {
     let name = (type ?? "").prefix { $0 != ";" }.lowercased().trimmingBlanks
-    guard feeds.count < Self.most, Self.isFeed(name, href), let url = scope.absolute(href),
+    guard feeds.count < DiscoveredFeed.most, Self.isFeed(name, href),
+      let url = scope.absolute(href),
       seen.insert(url).inserted
     else { return }
     feeds.append(

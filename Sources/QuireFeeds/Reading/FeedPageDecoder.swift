@@ -543,6 +543,12 @@ struct FeedPageDecoding: PageDecoding {
     remedies: [Remedy(.feedAddress)])
 
   private static func noFeed(_ document: XMLDocument?) -> PageError {
+    if document?.root.localName.lowercased() == "opml" {
+      return PageError(
+        .unexpectedMediaType,
+        "The answer is a list of subscriptions (OPML), not a feed. Its feeds can be discovered.",
+        remedies: [Remedy(.feedAddress)])
+    }
     let name = document.map { ": its root element is \(ServerText($0.root.localName, limit: 64))" }
     return PageError(
       .unexpectedMediaType, "The answer is XML, but no feed\(name ?? "").",
