@@ -107,7 +107,7 @@ struct FeedCommand: AsyncParsableCommand {
     } catch let error as PageError {
       throw Diagnostics.failure(error, of: Self.self)
     } catch let failure as OutputFailure where !failure.isClosedPipe {
-      throw Diagnostics.failure(PageError(.sourceFailed, "\(failure)"), of: Self.self)
+      throw Diagnostics.failure(failure.complaint)
     } catch is OutputFailure {
       return
     }

@@ -130,6 +130,17 @@ struct FeedCommandTests {
     }
   }
 
+  @Test("17-Tool: entries that cannot be written are said to be, without advice to resume")
+  func fullDevice() async throws {
+    try await serving { origin in
+      let command = try Command.shell("exec \"$quire\" feed \(origin)/feed > /dev/full")
+      let ending = try await command.end()
+      #expect(ending.status == 1 && ending.errors.contains("standard output"), "\(ending.errors)")
+      #expect(
+        !ending.errors.contains("resume") && !ending.errors.contains("[source"), "\(ending.errors)")
+    }
+  }
+
   @Test("17-Tool: --raw prints what JSON would escape as the publisher wrote it")
   func rawText() async throws {
     try await serving { origin in

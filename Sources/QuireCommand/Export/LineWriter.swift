@@ -114,10 +114,11 @@ struct OutputFailure: Error, CustomStringConvertible {
   /// The reason in the system's words.
   var words: String { String(cString: strerror(reason)) }
 
+  /// What went wrong, without what to do about it, for a command that cannot be resumed.
+  var complaint: String { "Cannot write to \(path ?? "standard output"): \(words)." }
+
   var description: String {
-    let name = path ?? "standard output"
-    let advice = reason == ENOSPC || reason == EDQUOT ? " Make room, then resume." : ""
-    return "Cannot write to \(name): \(words).\(advice)"
+    complaint + (reason == ENOSPC || reason == EDQUOT ? " Make room, then resume." : "")
   }
 
   /// Writes all the bytes, in as many calls as it takes. A pipe that takes none is waited for until the export
