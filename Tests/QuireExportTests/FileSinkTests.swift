@@ -96,7 +96,7 @@ func raw(_ text: String) -> RawItem {
   }
 
   @Test(
-    "16-Files: cells stand below their names in any order, of one name the first, and others are empty"
+    "16-Files: cells stand below their names in any order, each value of one name in a column, and others are empty"
   )
   func placesCells() async throws {
     let folder = try Folder()
@@ -106,7 +106,19 @@ func raw(_ text: String) -> RawItem {
     _ = try await export([items], to: FileSink(folder("a.csv")))
     #expect(
       folder.text("a.csv")
-        == "a,b,c,value\r\n1,2,\"[3]\",\r\n,4,3,\r\n,,,\r\n7,,,\r\n,,,8\r\n")
+        == "a,b,c,c,b,value\r\n1,2,\"[3]\",,,\r\n,4,3,5,6,\r\n,,,,,\r\n7,,,,,\r\n,,,,,8\r\n")
+  }
+
+  @Test("16-Files: values of one name go into their own columns, also where a run goes on")
+  func repeatedNames() throws {
+    var rows = TableRows(
+      .csv, chosen: nil, guardsFormulas: false, found: ["a", "b", "a"], isRagged: false)
+    var text: [UInt8] = []
+    for item in [#"{"a":1,"a":2,"a":3,"b":4}"#, #"{"a":5}"#, #"{"a":6,"a":7}"#] {
+      try rows.append(RawItem(Array(item.utf8)), to: &text)
+    }
+    #expect(rows.columns == ["a", "b", "a", "a"] && rows.isRagged)
+    #expect(String(decoding: text, as: UTF8.self) == "1,4,2,3\r\n5,,,\r\n6,,7,\r\n")
   }
 
   @Test("A table has no more columns than the widest spreadsheets: further names are refused")

@@ -20,7 +20,8 @@ public struct FileFormat: Hashable, Sendable {
   /// One array, an item a line; it is closed at every commit, and where a run ends by anything but a kill.
   public static let json = FileFormat(kind: .json)
   /// A table with commas (RFC 4180): a line of names, then a row for each item, lines ended by CRLF. Null
-  /// and absent values are empty cells, empty texts are `""`, and objects and arrays are JSON.
+  /// and absent values are empty cells, empty texts are `""`, and objects and arrays are JSON. A name that an item
+  /// has twice is that of two columns.
   public static let csv = FileFormat(kind: .csv)
   /// A table with tabs; otherwise as `csv`, with lines ended by LF, as programs want that split at tabs.
   public static let tsv = FileFormat(kind: .tsv)

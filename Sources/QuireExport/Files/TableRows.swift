@@ -11,9 +11,11 @@ struct TableRows {
   private let guardsFormulas: Bool
   /// The paths of the columns, where they were chosen; nil where they are found.
   private let chosen: [PagePath]?
-  /// The names of the columns.
-  private(set) var columns: [String]
-  private var places: [ExactName: Int]
+  /// The names of the columns. A name that an item has twice has two columns, as in a table that a server wrote so.
+  private(set) var columns: [String] = []
+  /// The first column of each name.
+  private var places: [ExactName: Int] = [:]
+  private var uses: [ColumnUse] = []
   /// Whether the first line is written: columns that are found later leave rows behind that have fewer
   /// cells.
   var hasHead: Bool
@@ -21,9 +23,8 @@ struct TableRows {
   var isFinding: Bool { chosen == nil }
   /// Whether there are such rows.
   private(set) var isRagged = false
-  /// How many rows there were, and the last one that has a value in each column that is found.
+  /// How many rows there were.
   private var row = 0
-  private var lastRows: [Int] = []
   /// The most columns that are found, as many as the widest spreadsheets have.
   private static let mostColumns = 16_384
 
@@ -35,11 +36,9 @@ struct TableRows {
     lineEnd = format.kind == .tsv ? [0x0A] : [0x0D, 0x0A]
     self.guardsFormulas = guardsFormulas
     self.chosen = chosen?.map(\.path)
-    columns = chosen?.map(\.name) ?? found ?? []
-    places = Dictionary(columns.enumerated().map { (ExactName(text: $1), $0) }) { first, _ in first
-    }
     hasHead = found != nil
     self.isRagged = isRagged
+    for name in chosen?.map(\.name) ?? found ?? [] { addColumn(name) }
   }
 
   /// The line of names.
@@ -70,6 +69,7 @@ struct TableRows {
 
   /// Finds the columns of an item.
   mutating func find(_ item: RawItem) throws {
+    row += 1
     for (name, _) in try members(of: item) { _ = try place(of: name) }
   }
 
@@ -85,12 +85,7 @@ struct TableRows {
     var cells: [(place: Int, value: RawItem)] = []
     row += 1
     for (name, value) in try members(of: item) {
-      let place = try place(of: name)
-      while lastRows.count <= place { lastRows.append(0) }
-      // Of members with one name the first counts, as in everything that is read by a path.
-      guard lastRows[place] != row else { continue }
-      lastRows[place] = row
-      cells.append((place, value))
+      cells.append((try place(of: name), value))
     }
     cells.sort { $0.place < $1.place }
     // Items may have few of very many columns.
@@ -117,9 +112,23 @@ struct TableRows {
     }
   }
 
+  /// The column for the next value of this name in the row.
   private mutating func place(of name: String) throws(SinkError) -> Int {
-    let exact = ExactName(text: name)
-    if let place = places[exact] { return place }
+    guard let first = places[ExactName(text: name)] else { return try newColumn(name) }
+    var place = first
+    if uses[first].row == row {
+      if let next = uses[uses[first].latest].following {
+        place = next
+      } else {
+        place = try newColumn(name)
+      }
+    }
+    uses[first].row = row
+    uses[first].latest = place
+    return place
+  }
+
+  private mutating func newColumn(_ name: String) throws(SinkError) -> Int {
     // Each row has a cell of each column: where every item had names of its own, the file would grow by their square.
     guard columns.count < Self.mostColumns else {
       throw SinkError(
@@ -127,10 +136,22 @@ struct TableRows {
         "The items have members of more than \(Self.mostColumns) names, and a table has a column for each: more than a "
           + "spreadsheet has. Name the columns that are wanted, or write JSON Lines.")
     }
-    places[exact] = columns.count
-    columns.append(name)
     isRagged = isRagged || hasHead
-    return columns.count - 1
+    return addColumn(name)
+  }
+
+  @discardableResult
+  private mutating func addColumn(_ name: String) -> Int {
+    let place = columns.count
+    columns.append(name)
+    uses.append(ColumnUse(row: row, latest: place, last: place))
+    let first = places[ExactName(text: name), default: place]
+    places[ExactName(text: name)] = first
+    if first != place {
+      uses[uses[first].last].following = place
+      uses[first].last = place
+    }
+    return place
   }
 
   private func append(_ value: JSONValue, to output: inout [UInt8]) {
@@ -168,6 +189,18 @@ struct TableRows {
     }
     output.append(0x22)
   }
+}
+
+/// Which of the columns of one name have a value in a row. The first of them knows.
+private struct ColumnUse {
+  /// The last row with a value of this name.
+  var row: Int
+  /// The column of the last value of this name in that row.
+  var latest: Int
+  /// The last column of this name.
+  var last: Int
+  /// The next column of the same name.
+  var following: Int?
 }
 
 /// A name as its server wrote it: two that Swift takes for the same text, because they only write an
