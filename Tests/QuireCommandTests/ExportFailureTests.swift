@@ -96,6 +96,32 @@ struct ExportFailureTests {
     try await server.disconnected()
   }
 
+  @Test(
+    "The report of an export that stopped is kept for 30 days, and nothing else is removed with it")
+  func oldReports() async throws {
+    let state = TemporaryFile()
+    let folder = state.path + "/quire"
+    try FileManager.default.createDirectory(atPath: folder, withIntermediateDirectories: true)
+    for (name, days) in [("resume-old.json", 31.0), ("resume-new.json", 29), ("other.json", 31)] {
+      let date = Date(timeIntervalSinceNow: -days * 86_400)
+      try Data().write(to: URL(fileURLWithPath: "\(folder)/\(name)"))
+      try FileManager.default.setAttributes(
+        [.modificationDate: date], ofItemAtPath: "\(folder)/\(name)")
+    }
+    let server = try FaultServer { request in
+      request.path == "/first"
+        ? [.respond("[1]", headers: [("Link", "</next>; rel=\"next\"")])]
+        : [.respond("no", status: "404 Not Found")]
+    }
+    defer { server.stop() }
+    let ending = try await Command.quire(
+      ["export", server.url("/first"), "--preset", "linkHeader"],
+      environment: ["XDG_STATE_HOME": state.path])
+    let written = try #require(ending.resumption.map { URL(fileURLWithPath: $0).lastPathComponent })
+    let left = try FileManager.default.contentsOfDirectory(atPath: folder)
+    #expect(Set(left) == ["resume-new.json", "other.json", written])
+  }
+
   @Test("G3, R8: a server that ignores the parameter and sends one page for ever ends an export")
   func stalled() async throws {
     let server = try FaultServer { _ in [.respond(#"{"items": [1, 2], "total": 9}"#)] }

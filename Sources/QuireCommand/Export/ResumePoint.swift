@@ -110,9 +110,23 @@ enum ResumeFile {
         atPath: folder, withIntermediateDirectories: true,
         attributes: [.posixPermissions: 0o700])
       let path = folder + "/" + name
-      if (try? ReportFile.replace(path, with: report, mode: 0o600)) != nil { return path }
+      if (try? ReportFile.replace(path, with: report, mode: 0o600)) != nil {
+        removeOld(in: folder)
+        return path
+      }
     }
     return nil
+  }
+
+  /// Removes the reports of more than 30 days ago: positions may be private, and few servers know them so long.
+  private static func removeOld(in folder: String) {
+    let oldest = Date(timeIntervalSinceNow: -30 * 86_400)
+    let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []
+    for name in names where name.hasPrefix("resume-") && name.hasSuffix(".json") {
+      let path = folder + "/" + name
+      let attributes = try? FileManager.default.attributesOfItem(atPath: path)
+      if let written = attributes?[.modificationDate] as? Date, written < oldest { unlink(path) }
+    }
   }
 
   /// The folder for state (XDG Base Directory Specification), and the one for temporary files.
