@@ -80,9 +80,10 @@ struct FoundLists: Sendable {
   let paths: [String]
   private let isXML: Bool
 
-  /// Nil for a page that has items, or no lists at all. `isNamed` says that the caller wrote the
-  /// path; a preset's path is right.
-  init?(on document: any OutlinedDocument, insteadOf items: Pagination.Items, isNamed: Bool) {
+  /// Nil for a page that has items, or no lists at all but those that the continuation is read from. `isNamed`
+  /// says that the caller wrote the path; a preset's path is right.
+  init?(on document: any OutlinedDocument, for pagination: Pagination, isNamed: Bool) {
+    let items = pagination.items
     guard items.paths.allSatisfy({ (try? document.count(at: $0)) == nil }) else { return nil }
     let nodes = document.outline.nodes.filter { !$0.isInList }
     // The root of a JSON page has no name, and so an empty path.
@@ -90,7 +91,8 @@ struct FoundLists: Sendable {
     if isXML, isNamed {
       paths = Self.elements(insteadOf: items.paths.compactMap(\.xml), among: nodes)
     } else if !isXML, items.absentMeansEmpty {
-      paths = nodes.filter { $0.kind == .list && $0.count > 0 }
+      let ways = pagination.next.bodyPaths
+      paths = nodes.filter { $0.kind == .list && $0.count > 0 && !$0.leads(to: ways) }
         .sorted { $0.count > $1.count }.map(\.path)
     } else {
       return nil
@@ -119,6 +121,27 @@ struct FoundLists: Sendable {
     let lists = elements.filter { $0.kind == .list && !PageOutline.isBesideItems($0.name) }
     var seen: Set<String> = []
     return (meant + lists).map(\.path).filter { seen.insert($0).inserted }
+  }
+}
+
+extension PageOutline.Node {
+  /// Whether one of these paths goes through this member of a JSON page.
+  fileprivate func leads(to paths: [PagePath]) -> Bool {
+    guard let own = try? PagePath(path), !own.steps.isEmpty else { return false }
+    return paths.contains { $0.steps.starts(with: own.steps) }
+  }
+}
+
+extension Pagination.Next {
+  /// The paths of the page that a continuation is read from.
+  fileprivate var bodyPaths: [PagePath] {
+    switch self {
+    case .body(let path): [path]
+    case .transformed(let source, _): source.bodyPaths
+    case .all(let sources): sources.values.flatMap(\.bodyPaths)
+    case .firstOf(let routes): routes.flatMap(\.next.bodyPaths)
+    default: []
+    }
   }
 }
 

@@ -179,7 +179,7 @@ struct ListingAudit: Sendable {
 
   private func found(_ own: OwnParts) -> FoundLists? {
     guard let document = suspect?.document as? any OutlinedDocument else { return nil }
-    return FoundLists(on: document, insteadOf: pagination.items, isNamed: own.items)
+    return FoundLists(on: document, for: pagination, isNamed: own.items)
   }
 
   private func signs(in info: HTTPPageInfo) -> WalkReport.Warning? {

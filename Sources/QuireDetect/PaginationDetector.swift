@@ -71,6 +71,13 @@ struct PaginationDetector {
       // Only the head can be evaluated.
       fits.removeAll { !$0.isFounded }
     }
+    if isUnaskedPart {
+      // A walk refuses such an answer, so only what asks for a part can read the listing.
+      fits.removeAll { fit in
+        let engine = try? PaginationEngine(fit.pagination, first: answer.request, home: home)
+        return engine?.first.headerFields[.range] == nil
+      }
+    }
     return fits.sorted { ($1.rank, $0.name) < ($0.rank, $1.name) }
   }
 
@@ -128,7 +135,8 @@ extension PaginationDetector {
   /// The detection. A guess is always marked as one.
   func detection() -> Detection {
     var detection = Detection(candidates: [], observations: observations())
-    detection.mayBeWhole = declaredItems == nil && !signs.contains { $0.saysMore(vocabulary) }
+    detection.mayBeWhole =
+      declaredItems == nil && !isUnaskedPart && !signs.contains { $0.saysMore(vocabulary) }
     if let unread = answer.document as? UnreadableDocument {
       detection.remedies = unread.reason.remedies
     }
@@ -253,8 +261,18 @@ extension PaginationDetector {
 
   // MARK: Observations
 
+  /// Whether the answer is a part of the resource, and none was asked for (206; RFC 9110, section 15.3.7).
+  private var isUnaskedPart: Bool {
+    answer.status == 206 && answer.request.headerFields[.range] == nil
+  }
+
   private func observations() -> [String] {
     var words = ["The server answered \(answer.status)\(mediaType)."]
+    if isUnaskedPart {
+      let range = answer.headerFields[.contentRange].map { " (\(ServerText($0, limit: 80)))" } ?? ""
+      words.append(
+        "It is only a part\(range), which was not asked for: a request needs a Range field for it.")
+    }
     if let unread = answer.document as? UnreadableDocument {
       words.append(unread.reason.message)
     } else if answer.document is EmptyDocument {

@@ -164,11 +164,21 @@ extension JSONDocument {
           below.append((name + 1, pointer + PagePath.pointer(to: String(text.prefix(100)))))
         }
       }
-      result += below.filter { word(at: $0.node).kind == .array }
+      result += below.filter { word(at: $0.node).kind == .array && !holdsLinks($0.node) }
         .map { (pointer: $0.pointer, count: word(at: $0.node).length) }
       level = below
     }
     return Array(result.prefix(5))
+  }
+
+  /// Whether an array is one of links with a relation, as of RFC 8288: they lead on, and are no items.
+  private func holdsLinks(_ array: Int) -> Bool {
+    guard let first = elements(of: array).first(where: { _ in true }),
+      word(at: first).kind == .object
+    else { return false }
+    let names = names(of: first).prefix(8).compactMap { try? text(at: $0) }
+    return names.contains { $0 == "rel" || $0 == "relation" }
+      && names.contains { $0 == "href" || $0 == "url" }
   }
 }
 

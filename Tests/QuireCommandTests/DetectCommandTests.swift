@@ -77,6 +77,34 @@ struct DetectCommandTests {
     }
   }
 
+  @Test("A part of a listing that was not asked for is no page that quire detect advises to export")
+  func unaskedPart() async throws {
+    let server = try FaultServer { request in
+      let start =
+        request.values(of: "Range").first.flatMap { Int($0.dropFirst(6).prefix { $0 != "-" }) } ?? 0
+      let items = (start..<min(start + 20, 65)).map { "{\"id\":\($0)}" }
+      return [
+        .respond(
+          "[\(items.joined(separator: ","))]", status: "206 Partial Content",
+          headers: [
+            ("Content-Type", "application/json"),
+            ("Content-Range", "items \(start)-\(start + items.count - 1)/65"),
+          ])
+      ]
+    }
+    defer { server.stop() }
+    let ending = try await Command.quire(["detect", server.url("/things")])
+    #expect(!ending.output.contains("--next linkHeader"), "\(ending.output)")
+    if ending.status == 0 {
+      let line = try #require(ending.lines.first { $0.hasPrefix("command  quire ") })
+      let export = try await Command.shell("\"$quire\" \(line.dropFirst("command  quire ".count))")
+        .end()
+      #expect(export.status == 0 && export.lines.count == 65, "\(line)\n\(export.errors)")
+    } else {
+      #expect(ending.output.contains("only a part (items 0-19/65)"), "\(ending.output)")
+    }
+  }
+
   @Test("Where the answer does not tell, quire detect says what it has, and fails")
   func nothing() async throws {
     let server = try FaultServer { request in

@@ -197,6 +197,24 @@ struct WarningTests {
     #expect(walk.report.warnings.isEmpty, "\(walk.report.warnings)")
   }
 
+  @Test("12-A2: the links that a description goes on by are never advised as its items")
+  func linksAreNoItems() async throws {
+    let page = #"{"links":[{"rel":"self","href":"/x"}],"total":2}"#
+    let pagination = Pagination(
+      next: .body("/links[rel=next]/href"), items: .optional("/plans"), total: "/total")
+    let client = PageClient(transport: Answers([Answers.Answer(stringLiteral: page)]))
+    let walk = client.cursor(of: JSONValue.self, at: "https://l.test/", pagination: pagination)
+      .walk()
+    for try await _ in walk {}
+    #expect(!walk.report.warnings.contains { $0.code == .itemsNotFound })
+    let error = await #expect(throws: PageError.self) {
+      _ = try await client.cursor(
+        of: JSONValue.self, at: "https://l.test/", pagination: .payPal
+      ).items.collect()
+    }
+    #expect(error?.description.contains("/links") == false, "\(error?.description ?? "")")
+  }
+
   @Test(
     "12-A2: a page size that was not said is no placeholder in a request",
     arguments: [
