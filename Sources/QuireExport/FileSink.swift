@@ -98,8 +98,8 @@ public struct FileSink: Sink {
 
   /// Opens, locks and checks the file: reads what is committed, at the speed of the disk.
   ///
-  /// Throws `SinkError`: `.unsupported` for an ending, a mode or settings that do not go together,
-  /// `.inUse`, `.notOurs` for a file that no export wrote, `.damaged` for one that is not what it was.
+  /// Throws `SinkError`: `.unsupported` for an ending, a mode or settings that do not go together, and for a name
+  /// without room for those of the files beside it, `.inUse`, `.notOurs` for a file that no export wrote, `.damaged` for one that is not what it was.
   public func open(_ opening: SinkOpening) throws -> any SinkSession {
     guard let format else {
       let known = FileFormat.endings.map(\.ending).joined(separator: " ")
@@ -116,7 +116,21 @@ public struct FileSink: Sink {
     guard columns == nil || format.isTable else {
       throw SinkError(.unsupported, "\(path): \(format.name) has no columns; CSV and TSV have.")
     }
+    try checkName()
     return try FileSession(self, format, opening)
+  }
+
+  /// Refuses a name that leaves no room for those of the companions: the first commit would fail.
+  private func checkName() throws(SinkError) {
+    let url = URL(fileURLWithPath: target)
+    let longest = pathconf(url.deletingLastPathComponent().path, Int32(_PC_NAME_MAX))
+    let count = url.lastPathComponent.utf8.count
+    let added = companions.map(\.utf8.count).max().map { $0 - target.utf8.count } ?? 0
+    guard isLocked, longest > 0, count + added > longest else { return }
+    throw SinkError(
+      .unsupported,
+      "\(path): its name has \(count) bytes, and names of files here have at most \(longest). The files that an "
+        + "export keeps beside it have \(added) more: choose a name of at most \(longest - added).")
   }
 
   /// The file that links lead to: what stands beside it is found by every name.

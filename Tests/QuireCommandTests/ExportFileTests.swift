@@ -203,6 +203,21 @@ struct ExportFileTests {
       "\(full.errors)")
   }
 
+  @Test("A file whose name leaves no room for what stands beside it is refused before any request")
+  func longName() async throws {
+    let server = try listing()
+    defer { server.stop() }
+    let folder = try TemporaryFolder()
+    func name(_ count: Int) -> String { String(repeating: "x", count: count - 6) + ".jsonl" }
+    for count in [238, 244, 255] {
+      let ending = try await export(server, "-o", folder.path(name(count)))
+      #expect(ending.status == 2 && server.requests.isEmpty, "\(ending.errors)")
+      #expect(ending.errors.contains("at most 237"), "\(ending.errors)")
+    }
+    let ending = try await export(server, "-o", folder.path(name(237)), "--mode", "replace")
+    #expect(ending.status == 0, "\(ending.errors)")
+  }
+
   @Test("Standard input is read for one option, and not as nothing for another")
   func oneInput() async throws {
     let server = try listing()
