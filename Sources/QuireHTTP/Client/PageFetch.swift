@@ -386,8 +386,9 @@ final class PageFetch<Item: Sendable> {
   ) throws -> Page<Item> {
     let continuation = transfer.continuation
     var rest = rest
-    if continuation.next != nil { rest.dropLast(engine.pagination.policy.overlap) }
+    // Reversed first: the next page repeats the items at the end towards which the walk goes.
     if engine.pagination.policy.reversesItems { rest.items.reverse() }
+    if continuation.next != nil { rest.dropLast(engine.pagination.policy.overlap) }
     let items = try delivered.received(rest, isLast: true)
     var head = head(
       of: transfer.response, fingerprint: items.fingerprint ?? delivered.hash,

@@ -221,6 +221,18 @@ struct Secret: Hashable, Sendable {
   var isTelling: Bool { value.count >= Self.telling }
   static let telling = 6
 
+  /// What is to be seen of it in base 64, in both alphabets, each with an id of its own.
+  var encoded: [Secret] {
+    Base64.traces(of: value).enumerated().flatMap { lead, trace -> [Secret] in
+      let forURLs = trace.map {
+        $0 == UInt8(ascii: "+")
+          ? UInt8(ascii: "-") : $0 == UInt8(ascii: "/") ? UInt8(ascii: "_") : $0
+      }
+      let plain = Secret(id: "\(id)!\(lead)", value: trace)
+      return forURLs == trace ? [plain] : [plain, Secret(id: "\(id)!\(lead)u", value: forURLs)]
+    }.filter(\.isTelling)
+  }
+
   /// The secrets of a request that also has `fields`: parameters, fields and members of the body
   /// whose names give them away, segments of the path that `segments` describes, and `named`, which
   /// may be anywhere.

@@ -6,8 +6,8 @@ import Synchronization
 /// Keeps the secrets that a walk starts with out of its positions.
 ///
 /// Some servers repeat the caller's `access_token` in every next link, and positions are stored. So
-/// where a position repeats a secret of the first request, anywhere and however it is
-/// percent-encoded, it has a mark instead, and the next request, in this process or another, has the
+/// where a position repeats a secret of the first request, anywhere, however it is percent-encoded, and
+/// within base 64, it has a mark instead, and the next request, in this process or another, has the
 /// secret again, spelled as the server did. The mark, `<secret:id:spelling>`, holds `<` and `>`, which
 /// no URL does; a server that sends one is refused, and it becomes a secret only on its way home. What
 /// was a number has a mark of its own in front.
@@ -17,8 +17,10 @@ struct SecretParameters: Sendable {
 
   /// In the order in which they were found: of several with one id the first is the present one.
   private let all: [Secret]
-  /// Those that texts are searched for, the longest first: one may hold another.
+  /// The long ones, the longest first: one may hold another.
   private let secrets: [Secret]
+  /// What texts are searched for: the long ones, and then what base 64 shows of them.
+  private let searched: [Secret]
   /// Those that only the name of a parameter tells from other values.
   private let short: [Secret]
   /// Which bytes any of the long ones may begin with.
@@ -27,9 +29,10 @@ struct SecretParameters: Sendable {
   init(_ secrets: [Secret]) {
     all = secrets
     self.secrets = secrets.filter(\.isTelling).sorted { $1.value.count < $0.value.count }
+    searched = self.secrets + self.secrets.flatMap(\.encoded)
     short = secrets.filter { !$0.isTelling }
     var firstBytes = [Bool](repeating: false, count: 256)
-    for byte in self.secrets.compactMap(\.value.first) {
+    for byte in searched.compactMap(\.value.first) {
       for spelled in [byte, byte ^ 0x20, UInt8(ascii: "%"), UInt8(ascii: "+")] {
         firstBytes[Int(spelled)] = true
       }
@@ -135,7 +138,7 @@ struct SecretParameters: Sendable {
     guard let end = piece.firstIndex(of: ">") else { return Self.mark + piece }
     let parts = piece[..<end].split(
       separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-    guard let secret = all.first(where: { $0.id == parts[0] }) else {
+    guard let secret = (all + searched).first(where: { $0.id == parts[0] }) else {
       return Self.mark + piece
     }
     return SecretSpelling.spell(secret.value, parts.dropFirst().first ?? "")
@@ -147,7 +150,7 @@ struct SecretParameters: Sendable {
     var ids: [String] = []
     _ = rewrite(position) { text in
       ids += text.split(separator: mark, omittingEmptySubsequences: false).dropFirst().map {
-        String($0.prefix { $0 != ":" && $0 != ">" })
+        String($0.prefix { !":>!".contains($0) })
       }
       return text
     }
@@ -181,7 +184,7 @@ struct SecretParameters: Sendable {
   private func secret(
     in bytes: UnsafeBufferPointer<UInt8>, at place: Int
   ) -> (end: Int, mark: String)? {
-    for secret in secrets {
+    for secret in searched {
       if let (end, spelling) = SecretSpelling.describe(
         bytes, from: place, asSpellingOf: secret.value)
       {

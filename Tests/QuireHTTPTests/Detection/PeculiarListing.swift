@@ -353,7 +353,7 @@ struct PeculiarListing: Sendable {
       return .json("{\"code\":\"0\",\"data\":\(items(start) { "{\"ordId\":\"\(9_000 - $0)\"}" })}")
     },
     .init(name: "a cursor in each item", isFound: true) { request in
-      let start = request.query["cursor"].map { start($0) + 1 } ?? 0
+      let start = request.query["cursor"].map { Self.start($0) + 1 } ?? 0
       return .json(items(start) { "{\"cursor\":\"t\($0)\",\"service\":{\"name\":\"s\($0)\"}}" })
     },
     .init(

@@ -42,6 +42,24 @@ import Testing
     #expect(pages.positions(after: page(.max - 1), total: nil, pages: 1...3).isEmpty)
   }
 
+  @Test("Pages that are reversed drop the items that the next, older page repeats")
+  func reversedOverlap() async throws {
+    let server = CannedServer { request, _ in
+      let page = Int(request.url.split(separator: "=").last ?? "0") ?? 0
+      let next = page < 2 ? "\(page + 1)" : "null"
+      return .json("{\"rows\":\([[6, 7, 8, 9], [3, 4, 5, 6], [1, 2, 3]][page]),\"next\":\(next)}")
+    }
+    let pagination = Pagination(
+      next: .body("/next"), send: .query("c"), items: "/rows",
+      policy: Pagination.Policy(overlap: 1, reversesItems: true))
+    let cursor = PageClient(transport: server).cursor(
+      at: "https://a.test/l?c=0", pagination: pagination, decoder: JSONRawPageDecoder())
+    let items = try await cursor.items.collected()
+    #expect(
+      items.map { String(decoding: $0.bytes, as: UTF8.self) } == (1...9).reversed().map(String.init)
+    )
+  }
+
   @Test(
     "P-9, 14-Parallel: each page is asked for once where the number of pages promises the next one")
   func promisedPages() async throws {

@@ -7,6 +7,12 @@ import Testing
 @testable import QuireJSON
 @testable import QuirePagination
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 @Suite("Secrets in positions")
 struct SecretParametersTests {
   private let secrets = SecretParameters(
@@ -40,6 +46,28 @@ struct SecretParametersTests {
       #expect(!stored.contains("ECR") && !stored.contains("k3y") && !stored.contains("abc"))
       #expect(stored.contains("<secret:"))
     }
+  }
+
+  @Test(
+    "H-8, T34: a position stores no secret in base 64, and the next request has it again, byte for byte",
+    arguments: ["", "u", "us", "user:", "\u{3FF}\u{3FE}"], ["", "?", ":x~\u{7F}"])
+  func base64(before: String, after: String) throws {
+    for secret in ["S/ECR+ET", "k3y/ü value", "abcdefgh"] {
+      let text = Data((before + secret + after).utf8).base64EncodedString()
+      let forURLs = text.replacing("+", with: "-").replacing("/", with: "_").replacing(
+        "=", with: "")
+      for cursor in [text, forURLs, PercentEncoding.encode(text)] {
+        let stored = try roundTrip("https://g.test/me?cursor=\(cursor)&limit=2")
+        #expect(stored.contains("<secret:") && stored.hasSuffix("&limit=2"), "\(stored)")
+        let rest = stored.replacing(/<secret:[^>]*>/, with: " ")
+        #expect(
+          rest.split(separator: " ").allSatisfy { Base64.decode($0)?.contains(secret) != true })
+        let bare = Position(.string(cursor))
+        #expect(secrets.redact(bare) != bare)
+        #expect(try secrets.restore(secrets.redact(bare)) == bare)
+      }
+    }
+    #expect(try roundTrip("?cursor=YWJjZGVm") == "?cursor=YWJjZGVm")
   }
 
   @Test("H-1: a parameter that is not the caller's secret stays byte for byte")
