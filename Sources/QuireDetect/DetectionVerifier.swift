@@ -345,7 +345,7 @@ extension PageError {
   fileprivate var refutesDescription: Bool {
     // Rate limits have many statuses, 403 among them.
     if [.connectFailed, .timedOut, .truncated, .throttled].contains(code) { return false }
-    let passing = RetryPolicy.laterStatuses.union(RetryPolicy.outageStatuses)
+    let passing = PassingStatus.later.union(PassingStatus.outage)
     return response.map { !passing.contains($0.status.code) } ?? true
   }
 }

@@ -1,6 +1,7 @@
 import Foundation
 import QuireCore
 import QuireHTTP
+import QuirePagination
 import Synchronization
 
 /// Draws the progress line on stderr, at most ten times a second, when something has happened.
@@ -97,7 +98,7 @@ final class WireObserver: Sendable {
         $0.replays += count
       }
     case .response(let status):
-      if !RetryPolicy.outageStatuses.contains(status) { notes.answered() }
+      if !PassingStatus.outage.contains(status) { notes.answered() }
     case .retry(let retry):
       state.withLock { $0.retries += 1 }
       let left =

@@ -281,13 +281,13 @@ final class SyncSource: Sendable {
     ]
     let status = error.response?.status.code ?? 0
     return codes.contains(error.code) || [401, 407].contains(status)
-      || RetryPolicy.laterStatuses.contains(status)
+      || PassingStatus.later.contains(status)
   }
 
   /// Whether a failure may be that of a server which is away, or of a gateway that waits for one page in vain.
   private static func isOutage(_ error: PageError) -> Bool {
     [.connectFailed, .timedOut].contains(error.code)
-      || RetryPolicy.outageStatuses.contains(error.response?.status.code ?? 0)
+      || PassingStatus.outage.contains(error.response?.status.code ?? 0)
   }
 
   /// Whether the server of a parent's listing answers for another parent, which is asked once; nil where that one has

@@ -103,7 +103,7 @@ struct FeedPoller: Sendable {
     let error = PageError(ofPoll: error)
     let status = error.response?.status.code ?? 0
     let isTransient =
-      status >= 500 || RetryPolicy.laterStatuses.contains(status)
+      status >= 500 || PassingStatus.later.contains(status)
       || [.connectFailed, .timedOut, .truncated, .throttled].contains(error.code)
     return isTransient ? error : nil
   }

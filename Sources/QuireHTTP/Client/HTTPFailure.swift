@@ -129,12 +129,12 @@ extension RetryMachine.Failure {
         Remedy(.end, ["status:\(status.code)"], condition: "if that is how the listing ends"))
     }
     error.underlying = HTTPFailure(response: response)
-    let isRetryable = isThrottling || RetryPolicy.retryableStatuses.contains(status.code)
+    let isRetryable = isThrottling || PassingStatus.all.contains(status.code)
     // A gateway says 503 for a server that may have acted; only a throttle acts on nothing.
     self.init(
       error: error, cure: isRetryable ? .retries : .none, isThrottling: isThrottling,
       retryAfter: wait,
-      wasRefused: isThrottling, isOutage: RetryPolicy.outageStatuses.contains(status.code))
+      wasRefused: isThrottling, isOutage: PassingStatus.outage.contains(status.code))
   }
 }
 

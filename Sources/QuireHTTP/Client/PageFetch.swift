@@ -338,7 +338,10 @@ final class PageFetch<Item: Sendable> {
     }
     try engine.checkTotals(of: answer)
     if transfer.itemCount == 0 { try engine.checkMembers(of: answer) }
-    if try engine.isRepetition(answer) { return nil }
+    if try engine.isRepetition(answer) {
+      try engine.brokenPromise(byRepetition: answer).map { throw $0 }
+      return nil
+    }
     listing.format.bind(transfer.note?.format)
     try goOn(behind: transfer, answer)
     if transfer.itemCount > 0, let next = transfer.continuation.next { onNext?(next) }

@@ -87,22 +87,6 @@ public struct RetryPolicy: Hashable, Sendable {
     return policy
   }()
 
-  /// The statuses by which a server asks to be asked another time.
-  package static let laterStatuses: Set<Int> = [408, 425, 429]
-
-  /// The statuses by which a gateway says that there is no answer: those of HTTP, of the networks in front
-  /// of many servers (520 unknown error, 521 down, 522 and 524 timed out, 523 unreachable), and 529, by
-  /// which some services say that they are overloaded.
-  package static let outageStatuses: Set<Int> = [502, 503, 504, 520, 521, 522, 523, 524, 529]
-
-  /// The statuses that another attempt may cure.
-  ///
-  /// 525 is a failed handshake behind the network in front, and 530 one of its own errors: both pass, or are there
-  /// to stay. So are 598 and 599, which proxies write after a time-out of theirs.
-  static let retryableStatuses = laterStatuses.union(outageStatuses).union([
-    500, 525, 530, 598, 599,
-  ])
-
   /// The first wait of a probe, and the longest.
   package static let (firstProbe, longestProbe) = (Duration.seconds(1), Duration.seconds(5 * 60))
 

@@ -34,7 +34,8 @@ extension Pagination {
     case notAdvancing
     /// The page repeats an earlier one, and is dropped: the values at a path in its items, by
     /// default the items themselves, equal those of the previous page or of one before that. For
-    /// servers that repeat a page forever.
+    /// servers that repeat a page forever. Where a flag of the page before said that more follows, it is
+    /// the error `stalledContent`.
     case noNewItems(by: PagePath = "")
 
     /// Only the last page has a value at this path.

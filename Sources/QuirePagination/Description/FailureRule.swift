@@ -2,6 +2,10 @@ public import QuireCore
 
 extension Pagination {
   /// A rule for answers that are failures whatever their status.
+  ///
+  /// A status that says to come again (408, 425, 429, 500, 502, 503, 504 and the like) outranks a rule of the
+  /// class `fatal` that names no status: such an answer is retried, and its Retry-After heeded, whatever its
+  /// body says. A rule that names the status holds.
   public struct FailureRule: Hashable, Sendable {
     /// The kind of failure, which decides what the walk does.
     public enum Class: String, Hashable, Sendable, CaseIterable {
@@ -19,7 +23,8 @@ extension Pagination {
       case empty
       /// The server's result window ends although more items exist: throws `resultWindowExceeded`.
       case window
-      /// Any other failure: throws `serverReportedFailure`.
+      /// Any other failure: throws `serverReportedFailure`, except for a status that passes and that the rule
+      /// does not name.
       case fatal
     }
 
@@ -59,6 +64,21 @@ extension Pagination {
       self.scope = scope
     }
   }
+}
+
+/// The statuses that another attempt may cure.
+package enum PassingStatus {
+  /// Those by which a server asks to be asked another time.
+  package static let later: Set<Int> = [408, 425, 429]
+  /// Those by which a gateway says that there is no answer: those of HTTP, of the networks in front of many
+  /// servers (520 unknown error, 521 down, 522 and 524 timed out, 523 unreachable), and 529, by which some
+  /// services say that they are overloaded.
+  package static let outage: Set<Int> = [502, 503, 504, 520, 521, 522, 523, 524, 529]
+  /// All of them.
+  ///
+  /// 525 is a failed handshake behind the network in front, and 530 one of its own errors: both pass, or are there
+  /// to stay. So are 598 and 599, which proxies write after a time-out of theirs.
+  package static let all = later.union(outage).union([500, 525, 530, 598, 599])
 }
 
 extension Pagination.FailureRule: Block {

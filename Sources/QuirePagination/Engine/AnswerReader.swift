@@ -26,9 +26,23 @@ struct AnswerReader: EnginePart {
         + "description's flag or number of pages.")
   }
 
+  /// Why a page that repeats an earlier one is no end, if it is none: the page before said that more follows.
+  func brokenPromise(byRepetition answer: PageAnswer) -> PageError? {
+    guard let sent = answer.bookmark, sent.isPromised, !sent.isBackward else { return nil }
+    return PageError(
+      .stalledContent,
+      "The page before said that more items follow, and the server sent those of an earlier page again. Most "
+        + "likely it does not heed what the request asks for, and data are missing.",
+      remedies: [Remedy(.send)])
+  }
+
   private func applies(_ rule: Pagination.FailureRule, to answer: PageAnswer) throws -> Bool {
     // On the first page no cursor was sent that could be the trouble.
     if rule.kind == .expired || rule.scope == .laterPages, !answer.sentCursor { return false }
+    // The body of an outage looks as that of any failure: its status says that it passes.
+    if rule.kind == .fatal, rule.when.statuses.isEmpty, PassingStatus.all.contains(answer.status) {
+      return false
+    }
     return try answer.matches(rule.when, items: items)
   }
 

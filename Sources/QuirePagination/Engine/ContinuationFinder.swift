@@ -103,7 +103,9 @@ struct ContinuationFinder: EnginePart {
     next.shown = try reader.shown(with: answer)
     next.anchor = try reader.anchor(after: answer)
     next.restarts = answer.sent?.restarts ?? 0
-    next.isPromised = judge.endsByAnswer && (flag == .more || counts.promisesMore)
+    next.isPromised =
+      judge.endsByAnswer && (flag == .more || counts.promisesMore)
+      || reader.repetitionKey != nil && flag == .more
     if let source = pagination.total, source.scope == .firstPage, result.total?.kind == source.kind
     {
       next.total = result.total?.value

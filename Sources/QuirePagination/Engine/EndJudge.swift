@@ -216,14 +216,17 @@ struct EndJudge: EnginePart {
 
   /// Why more exists behind a number of pages that ended the walk, where so many pages of the size that the
   /// answer names do not hold as many items as it says there are: the server pages no further. Behind a page that
-  /// is not full, less than a page may be the estimate's error.
+  /// is not full, less than a page may be the estimate's error, but not where a round thousand came: that is a
+  /// window, which the size does not divide.
   func window(behind answer: PageAnswer, itemCount: Int, _ total: Total?) throws -> PageError? {
     guard let total, total.kind == .estimate, let echo = pagination.size?.echo,
       let size = try answer.value(at: .body(echo), items: pagination.items)?.count, size > 0
     else { return nil }
     for source in reader.totalSources where source.kind == .pages {
       guard let pages = try reader.total(source, in: answer)?.value,
-        pages.plus(itemCount < size ? 1 : 0).times(size) < total.value
+        case let came = max(0, pages - 1).times(size).plus(itemCount), came < total.value,
+        came > 0 && came % 1000 == 0
+          || pages.plus(itemCount < size ? 1 : 0).times(size) < total.value
       else { continue }
       return PageError(
         .resultWindowExceeded,

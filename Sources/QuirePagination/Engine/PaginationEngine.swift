@@ -146,6 +146,10 @@ extension PaginationEngine {
     reader.brokenPromise(by: answer)
   }
 
+  package func brokenPromise(byRepetition answer: PageAnswer) -> PageError? {
+    reader.brokenPromise(byRepetition: answer)
+  }
+
   package func checkMembers(of answer: PageAnswer) throws {
     try reader.checkMembers(of: answer)
   }
