@@ -89,6 +89,7 @@ struct PaginationFileTests {
           "send": {"query": "cursor"},
           "items": "/members",
           "size": {"send": {"query": "limit"}, "default": 100, "max": 1000},
+          "total": "/paging/total",
           "policy": {
             "failure": [
               {
@@ -99,6 +100,14 @@ struct PaginationFileTests {
               {
                 "when": {"value": "/error", "isOneOf": ["ratelimited", "rate_limited"]},
                 "class": "throttled",
+                "message": "/error"
+              },
+              {
+                "when": {
+                  "value": "/error",
+                  "isOneOf": ["internal_error", "service_unavailable", "request_timeout"]
+                },
+                "class": "transient",
                 "message": "/error"
               },
               {"when": {"value": "/ok", "equals": false}, "class": "fatal", "message": "/error"}
