@@ -60,7 +60,7 @@ struct SyncCommand: AsyncParsableCommand {
     guard let file else { throw ValidationError("Name the file, such as github.yaml.") }
     let sync: SyncFile
     do {
-      sync = try SyncFile(path: file, state: state, forRequests: !plan && !status)
+      sync = try SyncFile(path: file, state: state, forRequests: !status)
     } catch let error as SyncFileError {
       throw ValidationError("\(file): \(error)")
     }
@@ -79,7 +79,12 @@ struct SyncCommand: AsyncParsableCommand {
       let status = SyncStatus(
         file: sync, known: known,
         isRunning: shared == nil ? FileLock.isHeld(SyncState.lock(of: sync.statePath)) : nil)
-      return print(plan ? status.plan(only: only, restarts: restart) : status.table)
+      guard plan else { return print(status.table) }
+      let refusals = await status.refusals(only: only, restarts: restart)
+      print(status.plan(only: only, restarts: restart, refusals: refusals))
+      // As the command without --plan would end.
+      if !refusals.isEmpty { throw ExitStatus.failed }
+      return
     }
     if let shared {
       try await run(sync, shared)

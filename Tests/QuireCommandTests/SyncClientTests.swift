@@ -76,7 +76,7 @@ import Testing
   }
 
   @Test(
-    "16-Client: what a listing keeps elsewhere is read for requests alone, and stored nowhere")
+    "16-Client: what a listing keeps elsewhere is missed before requests, and stored nowhere")
   func hidesParameters() async throws {
     let server = try FaultServer { request in
       let isFirst = !request.target.contains("page=2")
@@ -87,12 +87,15 @@ import Testing
     let place = try Place(
       "{}", server,
       listing: ", maxPages: 1, parameters: {who: 'env:WHO'}, headers: {X-Key: 'env:KEY'}")
-    for option in ["--plan", "--status"] {
-      let ending = try await place.run([:], option)
-      #expect(ending.status == 0, "\(ending.errors)")
+    #expect(try await place.run([:], "--status").status == 0)
+    for options in [[], ["--plan"]] {
+      let missing = try await Command.quire(["sync", place.file] + options)
+      #expect(
+        missing.status == 2 && missing.errors.contains("KEY is not set"), "\(missing.errors)")
     }
-    let missing = try await place.run()
-    #expect(missing.status == 2 && missing.errors.contains("KEY is not set"), "\(missing.errors)")
+    let secrets = ["WHO": "k3y-5678", "KEY": "k3y-1234"]
+    #expect(try await place.run(secrets, "--plan").status == 0)
+    #expect(server.requests.isEmpty)
     for _ in 0..<2 {
       let ending = try await place.run(["WHO": "k3y-5678", "KEY": "k3y-1234"])
       #expect(ending.status == 0, "\(ending.errors)")

@@ -160,6 +160,12 @@ import Testing
       .write(toFile: file, atomically: true, encoding: .utf8)
     let refused = try await Command.quire(["sync", file] + only)
     let advice = "--restart --only organisations begins anew."
+    let plan = try await Command.quire(["sync", file, "--plan"] + only)
+    #expect(
+      plan.status == 1 && plan.output.contains("organisations: is refused, ")
+        && plan.output.contains(advice), "\(plan.output)")
+    let planned = try await Command.quire(["sync", file, "--plan", "--restart"] + only)
+    #expect(planned.status == 0, "\(planned.output)")
     #expect(refused.status == 1 && refused.errors.contains(advice), "\(refused.errors)")
     let status = try await Command.quire(["sync", file, "--status"])
     #expect(status.output.contains(advice), "\(status.output)")
@@ -169,6 +175,29 @@ import Testing
     let anew = try await Command.quire(["sync", file, "--restart"] + only)
     #expect(anew.status == 0, "\(anew.errors)")
     #expect(try forge.rows("SELECT count(*) FROM organisations") == ["2"])
+  }
+
+  @Test(
+    "16-Sync: a plan refuses what a run would: another listing in the place of an unfinished one")
+  func plansRefusals() async throws {
+    let forge = try Forge { $0 == "/repos/o1/r2/issues" ? 401 : nil }
+    let file = try forge.file()
+    let only = ["--only", "organisations", "--only", "repositories", "--only", "issues"]
+    #expect(try await Command.quire(["sync", file] + only).status == 1)
+    let text = try String(contentsOfFile: file, encoding: .utf8)
+    try text.replacing("with: {repository: id}", with: "with: {repository: full}").write(
+      toFile: file, atomically: true, encoding: .utf8)
+    let count = forge.server.requests.count
+    for option in [[], ["--restart"]] {
+      let plan = try await Command.quire(["sync", file, "--plan"] + only + option)
+      let isRefused = plan.output.contains("issues: is refused, An unfinished run was of another")
+      #expect(isRefused == option.isEmpty && plan.status == (isRefused ? 1 : 0), "\(plan.output)")
+    }
+    #expect(forge.server.requests.count == count)
+    let refused = try await Command.quire(["sync", file] + only)
+    #expect(
+      refused.status == 1 && refused.errors.contains("issues: failed, An unfinished run was of"),
+      "\(refused.errors)")
   }
 
   @Test("16-Sync: parents are not begun anew under a run that is in the middle of them")

@@ -20,6 +20,15 @@ extension ExportForecast {
     /// What it holds of the run.
     var pages = 0
     var items = 0
+
+    /// Whether a plan opens the destination at a path: what is not there is not made for it, but refused where it
+    /// could not be.
+    static func isToBeOpened(_ path: String) -> Bool {
+      let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
+      return path.contains("://")
+        || [path, "\(path).checkpoint"].contains(where: FileManager.default.fileExists)
+        || access(folder, W_OK) != 0
+    }
   }
 }
 
@@ -33,12 +42,7 @@ extension ExportPlan {
     }
     var standing = ExportForecast.Standing(
       name: DestinationRequest.shown(path, table: files.table), plan: .begin)
-    // What is not there is not made for a plan, but refused where it could not be.
-    let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
-    let isThere =
-      path.contains("://")
-      || [path, "\(path).checkpoint"].contains(where: FileManager.default.fileExists)
-    guard isThere || access(folder, W_OK) != 0 else { return (standing, nil) }
+    guard ExportForecast.Standing.isToBeOpened(path) else { return (standing, nil) }
     var export = Export(cursor.limited(to: limits).resuming(from: start), to: sink)
     export.restarts = restarts
     do {

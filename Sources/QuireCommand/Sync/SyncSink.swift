@@ -21,19 +21,25 @@ struct SyncSink: Sink {
 
   var mode: SinkMode { base.mode }
 
+  /// Throws where the place of an unfinished run is one among parents that the state has numbered, and that it
+  /// knows no more.
+  static func check(
+    _ checkpoint: Checkpoint?, of listing: SyncListing, _ record: SyncState.Record
+  ) throws(SinkError) {
+    guard record.run == 0, listing.parent != nil, checkpoint?.isOver == false else { return }
+    throw SinkError(
+      .otherRequest,
+      "The destination holds an unfinished run for parents that are not known any more.")
+  }
+
   func open(_ opening: SinkOpening) async throws -> any SinkSession {
     let session = try await base.open(opening)
     do {
       var record = try state.record(listing.name)
       let checkpoint = session.checkpoint
       let next = checkpoint.map { $0.isOver ? $0.run + 1 : $0.run } ?? 1
+      try Self.check(checkpoint, of: listing, record)
       if record.run == 0 {
-        // Its place is one among parents that the state has numbered, and that it knows no more.
-        if listing.parent != nil, checkpoint?.isOver == false {
-          throw SinkError(
-            .otherRequest,
-            "The destination holds an unfinished run for parents that are not known any more.")
-        }
         record.run = base.mode == .once ? checkpoint?.run ?? 1 : next
         try state.save(record)
       }

@@ -14,15 +14,62 @@ struct SyncStatus {
   /// Whether a command works on the file, where that can be told.
   let isRunning: Bool?
 
-  /// A line for each listing that would be read, in order, or begun anew.
-  func plan(only names: [String], restarts: Bool) -> String {
+  /// Why a run would refuse listings before it requests anything, by their names.
+  func refusals(only names: [String], restarts: Bool) async -> [String: String] {
+    var refusals: [String: String] = [:]
+    let round = round(of: names)
+    for listing in file.listings(named: names) {
+      guard restarts || known.record(listing.name).tried < round else { continue }
+      refusals[listing.name] = await refusal(of: listing, restarts: restarts)
+    }
+    return refusals
+  }
+
+  /// As a run finds out: by what an unfinished one was of, and by the destination, which is the machines' own to check
+  /// where several share it.
+  private func refusal(of listing: SyncListing, restarts: Bool) async -> String? {
+    let record = restarts ? SyncState.Record(name: listing.name) : known.record(listing.name)
+    // Of several machines, each unit has a run of its own.
+    let isUnfinished = file.isShared ? record.runRound > record.done : record.isUnfinished
+    if isUnfinished, let outcome = SyncRun.Outcome.changed(listing, since: record) {
+      return outcome.words
+    }
+    guard !file.isShared, ExportForecast.Standing.isToBeOpened(listing.destination.path) else {
+      return nil
+    }
+    do {
+      let source = SyncSource(listing, file.client, file.origins, .one(.none, part: nil))
+      var export = listing.export(source, to: try listing.destination.sink())
+      export.restarts = restarts || record.isRestarting
+      let found = try await export.prospect().found
+      try SyncSink.check(found, of: listing, record)
+      return nil
+    } catch {
+      return SyncRun.refusal(by: error, of: listing)
+    }
+  }
+
+  /// Whether the next run begins another round.
+  private func begins(_ names: [String]) -> Bool {
+    let listings = file.listings(named: names)
+    return known.begins(listings.count < file.listings.count ? listings.map(\.name) : [])
+  }
+
+  private func round(of names: [String]) -> Int {
+    begins(names) ? known.round + 1 : known.round
+  }
+
+  /// A line for each listing that would be read, in order, or begun anew, or refused.
+  func plan(only names: [String], restarts: Bool, refusals: [String: String]) -> String {
     let listings = file.listings(named: names)
     let records = listings.map { known.record($0.name) }
-    let begins = known.begins(
-      listings.count < file.listings.count ? listings.map(\.name) : [])
-    let round = begins ? known.round + 1 : known.round
-    var lines = [begins ? "A new round, \(round):" : "Round \(round) goes on:"]
+    let round = round(of: names)
+    var lines = [begins(names) ? "A new round, \(round):" : "Round \(round) goes on:"]
     for (listing, record) in zip(listings, records) {
+      if let refusal = refusals[listing.name] {
+        lines.append("  \(listing.name): is refused, \(refusal)".escapedForDisplay)
+        continue
+      }
       let to =
         "\(Self.name(of: listing))\(listing.destination.mode.map { " (\($0.rawValue))" } ?? "")"
       let isDone = record.tried >= round
