@@ -185,7 +185,9 @@ extension DetectionVerifier {
       switch pagination.next {
       case .offset(let start, _): target = .offset(start + items.count - 1)
       case .lastItem(let path):
-        guard items.count > 1, let key = items[items.count - 2].value(at: path) else { return false }
+        guard items.count > 1, let key = items[items.count - 2].value(at: path) else {
+          return false
+        }
         target = .token(key)
       default: return true
       }

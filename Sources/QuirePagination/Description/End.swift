@@ -109,7 +109,8 @@ extension Pagination.End: Block {
         Form<PagePath>.object(
           "The rule noNewItems", "", [.required("by", \.self, example: "\"/guid\"")]),
         { .noNewItems(by: $0) }, { if case .noNewItems(let path) = $0 { path } else { nil } },
-        "the page repeats an earlier one"),
+        "the page repeats an earlier one; where a flag said that more follows, that is the error "
+          + "`stalledContent`"),
       .key(
         "lastPage", { .lastPage(when: $0) },
         { if case .lastPage(let condition) = $0 { condition } else { nil } },
