@@ -94,6 +94,7 @@ extension JSONDocument {
   func sample(of lists: [Int], from first: Int = 0) -> PageSample {
     var sample = PageSample()
     let end = first + itemCount(of: lists)
+    sample.edges.reserve(for: end - first)
     bytes.withUnsafeBytes { bytes in
       var number = first
       for list in lists {
@@ -101,7 +102,7 @@ extension JSONDocument {
           sample.add(itemAt: number) { look(at: item, 0, 0, bytes, &$0, named: "") }
           if PageEdges.takes(number, of: end) {
             let written = UnsafeRawBufferPointer(rebasing: bytes[range(of: item)])
-            sample.edges.add(ContentDigest.sketch(of: written), at: number)
+            sample.edges.add(ContentDigest.sketch(of: written))
           }
           number += 1
         }

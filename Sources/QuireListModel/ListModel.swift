@@ -246,7 +246,7 @@ public final class ListModel<Item: Sendable, ID: Hashable & Sendable> {
   public func remove(_ id: ID) -> ListEdit? { edit { $0.remove(id) } }
 
   /// Moves an item in front of the one at `index`, counted without the moved item, or to the end.
-  /// Nil if it is not shown.
+  /// Nil if it is not shown, or stands there already.
   @discardableResult
   public func move(_ id: ID, to index: Int) -> ListEdit? {
     guard let old = self.index(of: id) else { return nil }

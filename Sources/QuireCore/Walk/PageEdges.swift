@@ -6,28 +6,35 @@ package struct PageEdges: Sendable {
   /// The last items that are compared; one can be the same by chance where items have no identity.
   private static let mostLast = 4
 
-  private var first: [Int] = []
-  private var last: [Int] = []
+  /// The first items in order, and behind them the last ones that are not among those. One list, because a page is
+  /// copied many times, and each list that it has costs then.
+  private var digests: [Int] = []
+
+  private var first: ArraySlice<Int> { digests.prefix(Self.mostFirst) }
+  private var last: ArraySlice<Int> { digests.suffix(Self.mostLast) }
 
   /// The ends of a page that is compared with none.
   package init() {}
+
+  /// Makes room for the ends of a page with so many items.
+  package mutating func reserve(for count: Int) {
+    digests.reserveCapacity(min(count, Self.mostFirst + Self.mostLast))
+  }
 
   /// Whether the item with this index, of `count` in all, stands near an end.
   package static func takes(_ index: Int, of count: Int) -> Bool {
     index < mostFirst || index >= count - mostLast
   }
 
-  /// Takes note of an item that `takes` is true for, in the order of the page.
-  package mutating func add(_ digest: Int, at index: Int) {
-    if index < Self.mostFirst { first.append(digest) }
-    if last.count == Self.mostLast { last.removeFirst() }
-    last.append(digest)
+  /// Takes note of the next item that `takes` is true for, in the order of the page.
+  package mutating func add(_ digest: Int) {
+    if digests.count == Self.mostFirst + Self.mostLast { digests.remove(at: Self.mostFirst) }
+    digests.append(digest)
   }
 
   /// Adds the items that came next.
   mutating func append(_ more: PageEdges) {
-    first += more.first.prefix(Self.mostFirst - first.count)
-    last = (last + more.last).suffix(Self.mostLast)
+    for digest in more.digests { add(digest) }
   }
 
   /// How many of the first items of `next` are the last ones of this page: 0 where none are, and where equal items
@@ -36,13 +43,13 @@ package struct PageEdges: Sendable {
   func overlap(with next: PageEdges, isIdentified: Bool) -> Int {
     guard let last = last.last, let place = next.first.firstIndex(of: last) else { return 0 }
     let compared = min(place + 1, Self.mostLast)
-    guard self.last.suffix(compared) == next.first[...place].suffix(compared),
+    guard self.last.suffix(compared).elementsEqual(next.first[...place].suffix(compared)),
       isIdentified || compared > 1, Self.areDistinct(self.last), Self.areDistinct(next.first)
     else { return 0 }
     return place + 1
   }
 
-  private static func areDistinct(_ digests: [Int]) -> Bool {
+  private static func areDistinct(_ digests: ArraySlice<Int>) -> Bool {
     Set(digests).count == digests.count
   }
 }

@@ -39,9 +39,11 @@ struct RecentPages: Sendable {
       fingerprint: fingerprint, sample: sample, identity: sample?.identity(&roles))
     largest = max(largest, sample?.count ?? 0)
     var likeness: (distance: Int, changed: [String])?
-    for (index, known) in pages.enumerated().reversed() {
+    for index in pages.indices.reversed() {
+      // Pages without samples are told apart here, where nothing is copied.
+      if sample == nil, pages[index].fingerprint != fingerprint { continue }
       let distance = pages.count - index
-      switch compare(known, page) {
+      switch compare(pages[index], page) {
       case .different: continue
       case .repeated(let changed): return .repeated(distance: distance, changed: changed)
       case .alike(let changed): likeness = likeness ?? (distance, changed)
@@ -55,7 +57,7 @@ struct RecentPages: Sendable {
     } else {
       alike = 0
     }
-    let shared = pages.last.map { overlap(of: page, with: $0) } ?? 0
+    let shared = sample?.isCounted == true ? overlap(of: page) : 0
     if pages.count == capacity { pages.removeFirst() }
     pages.append(page)
     return .new(overlap: shared)
@@ -63,8 +65,8 @@ struct RecentPages: Sendable {
 
   /// How many items at the beginning of a page are those at the end of the one before. Only a server that counts
   /// sends them twice by mistake: behind a cursor they are where it says.
-  private func overlap(of page: Known, with before: Known) -> Int {
-    guard let sample = page.sample, sample.isCounted, let earlier = before.sample else { return 0 }
+  private func overlap(of page: Known) -> Int {
+    guard let sample = page.sample, let earlier = pages.last?.sample else { return 0 }
     return earlier.edges.overlap(with: sample.edges, isIdentified: page.identity != nil)
   }
 

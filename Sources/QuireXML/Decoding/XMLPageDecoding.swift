@@ -105,11 +105,12 @@ struct XMLPageDecoding<Item: Sendable>: PageDecoding {
     var places = XMLPlaceFinder(index)
     var digests: [Int]? = matcher == nil ? nil : []
     var sample = PageSample()
+    sample.edges.reserve(for: nodes.count)
     for (number, node) in nodes.enumerated() {
       sample.add(itemAt: handedOut + number) { index.look(at: node, &$0) }
       if PageEdges.takes(handedOut + number, of: handedOut + nodes.count) {
         let written = UnsafeRawBufferPointer(index.value(of: node))
-        sample.edges.add(ContentDigest.sketch(of: written), at: handedOut + number)
+        sample.edges.add(ContentDigest.sketch(of: written))
       }
       do {
         try check(number, node, in: index)
