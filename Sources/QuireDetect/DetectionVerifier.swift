@@ -8,14 +8,8 @@ struct DetectionVerifier<Item: Sendable> {
   let client: PageClient
   let first: PageAnswer
   let decoder: LenientPageDecoder<Item>
-  /// The number of items in the listing, if the first answer seems to declare it.
-  let declared: Int?
-  /// Whether the first answer says that its page is number 1.
-  let isPageOne: Bool
-  /// Whether the first page has as many items as were asked for.
-  let fillsItsSize: Bool
-  /// Descriptions that differ in a parameter's name, to be tried where no candidate is confirmed.
-  let searches: [[Pagination]]
+  /// What the first answer says, and what to search for where no candidate is confirmed.
+  let detector: PaginationDetector
   /// The secrets that the caller declared.
   var secrets: [String] = []
 
@@ -69,7 +63,7 @@ struct DetectionVerifier<Item: Sendable> {
       if let longer = try await verified(beyondTotalOf: candidate, &pages) {
         return .confirmed(longer)
       }
-      if fillsItsSize, candidate.beyondTotal != nil {
+      if detector.fillsItsSize, candidate.beyondTotal != nil {
         checked.confidence = min(candidate.confidence, .possible)
         checked.doubts.append(
           "what looks like a total is as many as were asked for, and may count this page alone")
@@ -156,9 +150,8 @@ struct DetectionVerifier<Item: Sendable> {
   ) async throws -> Check? {
     var request: String?
     do {
-      let home = try Origin(url: first.request.url)
-      let engine = try PaginationEngine(pagination, first: first.request, home: home)
-      var followed = try FollowedPages(first, by: engine, declared: declared)
+      let engine = try engine(of: pagination)
+      var followed = try FollowedPages(first, by: engine, declared: detector.declaredItems)
       let next = engine.continuation(after: first, itemCount: followed.counts[0])
       if let failure = next.nextFailure { throw failure }
       guard let position = next.next else {
@@ -252,7 +245,9 @@ struct DetectionVerifier<Item: Sendable> {
     var other = pagination
     switch pagination.next {
     case .pageNumber(1, let echo):
-      guard !isPageOne, RequestEditor(engine.first).value(at: engine.routes[0].send) == nil else {
+      guard !detector.saysPageOne,
+        RequestEditor(engine.first).value(at: engine.routes[0].send) == nil
+      else {
         return nil
       }
       other.next = .pageNumber(first: 0, from: echo)

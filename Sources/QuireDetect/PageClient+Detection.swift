@@ -40,9 +40,8 @@ extension PageClient {
     let detector = try PaginationDetector(answer, links: links, placeholders: placeholders)
     var detection = detector.detection()
     let verifier = DetectionVerifier(
-      client: client, first: answer, decoder: lenient, declared: detector.declaredItems,
-      isPageOne: detector.saysPageOne, fillsItsSize: detector.fillsItsSize,
-      searches: detector.searches, secrets: request.secrets)
+      client: client, first: answer, decoder: lenient, detector: detector,
+      secrets: request.secrets)
     try await verifier.verify(&detection, checks: checks)
     return detection.redacted(by: listing.redactor())
   }

@@ -116,15 +116,23 @@ extension PaginationDetector {
 
   /// The path, in an item, of its identifier.
   private func lastKey(of items: Pagination.Items, isNumber: Bool) -> PagePath? {
-    guard case .path(let list) = items, !answer.document.isXML else { return nil }
+    guard case .path(let list) = items else { return nil }
     let names = ["id", "key", "seq", "cursor"]
-    let start = list.text + "/0/"
-    let keys = outline.nodes.filter { node in
-      node.isInList && node.path.hasPrefix(start) && !node.path.dropFirst(start.count).contains("/")
-        && names.contains(PaginationVocabulary.normal(node.name))
+    return itemMember(in: list) { node in
+      names.contains(PaginationVocabulary.normal(node.name))
         && (!isNumber || node.value?.integer != nil)
     }
-    return keys.first.flatMap { try? PagePath(String($0.path.dropFirst(start.count - 1))) }
+  }
+
+  /// The path, in an item of JSON, of the first member that is meant.
+  func itemMember(in list: PagePath, where isMeant: (PageOutline.Node) -> Bool) -> PagePath? {
+    guard !answer.document.isXML else { return nil }
+    let start = list.text + "/0/"
+    let member = outline.nodes.first { node in
+      node.isInList && node.path.hasPrefix(start)
+        && !node.path.dropFirst(start.count).contains("/") && isMeant(node)
+    }
+    return member.flatMap { try? PagePath(String($0.path.dropFirst(start.count - 1))) }
   }
 
   /// The placements of counters that go with the request's page size, as `first` goes with `max`;

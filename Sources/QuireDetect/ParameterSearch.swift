@@ -59,16 +59,11 @@ extension PaginationDetector {
 
   /// The path, in an item, of what most likely identifies its place: a cursor, or else an identifier.
   private func lastKey(in list: PagePath) -> PagePath? {
-    guard !answer.document.isXML else { return nil }
-    let start = list.text + "/0/"
-    let members = outline.nodes.filter { node in
-      node.isInList && node.kind == .scalar && node.path.hasPrefix(start)
-        && !node.path.dropFirst(start.count).contains("/")
-    }
-    let ranked = Self.keyEndings.lazy.compactMap { ending in
-      members.first { PaginationVocabulary.normal($0.name).hasSuffix(ending) }
-    }
-    return ranked.first.flatMap { try? PagePath(String($0.path.dropFirst(start.count - 1))) }
+    Self.keyEndings.lazy.compactMap { ending in
+      itemMember(in: list) { node in
+        node.kind == .scalar && PaginationVocabulary.normal(node.name).hasSuffix(ending)
+      }
+    }.first
   }
 
   private static let keyEndings = ["cursor", "token", "id", "key", "hash", "seq"]
@@ -127,7 +122,7 @@ extension String {
 extension DetectionVerifier {
   /// The first description of the searches that is not refuted; nil for none.
   func found(_ pages: inout FetchedPages) async throws -> DetectedPagination? {
-    for group in searches {
+    for group in detector.searches {
       guard let pagination = try await heeded(of: group), try await misses(nothing: pagination)
       else { continue }
       pages.left += 1
@@ -209,7 +204,7 @@ extension DetectionVerifier {
   }
 
   private func followed(by pagination: Pagination) throws -> FollowedPages {
-    try FollowedPages(first, by: try engine(of: pagination), declared: declared)
+    try FollowedPages(first, by: try engine(of: pagination), declared: detector.declaredItems)
   }
 
   /// The request for the second page; nil if the first is the last.
@@ -219,7 +214,7 @@ extension DetectionVerifier {
     return try position.map { try engine.request(at: $0) }
   }
 
-  private func engine(of pagination: Pagination) throws -> PaginationEngine {
+  func engine(of pagination: Pagination) throws -> PaginationEngine {
     try PaginationEngine(pagination, first: first.request, home: try Origin(url: first.request.url))
   }
 }

@@ -99,7 +99,8 @@ public struct FileSink: Sink {
   /// Opens, locks and checks the file: reads what is committed, at the speed of the disk.
   ///
   /// Throws `SinkError`: `.unsupported` for an ending, a mode or settings that do not go together, and for a name
-  /// without room for those of the files beside it, `.inUse`, `.notOurs` for a file that no export wrote, `.damaged` for one that is not what it was.
+  /// without room for those of the files beside it, `.inUse`, `.notOurs` for a file that no export wrote, `.damaged`
+  /// for one that is not what it was.
   public func open(_ opening: SinkOpening) throws -> any SinkSession {
     guard let format else {
       let known = FileFormat.endings.map(\.ending).joined(separator: " ")

@@ -44,7 +44,8 @@ extension PageClient {
   ///
   /// Without declared feeds, the page is searched for links that look like a feed's; without those,
   /// common paths such as `/feed`, `/rss` and `/atom.xml` are requested, and finally the sitemaps that
-  /// `/robots.txt` names are returned, or `/sitemap.xml`. Returns at most a thousand feeds. Throws if the page cannot be read.
+  /// `/robots.txt` names are returned, or `/sitemap.xml`. Returns at most a thousand feeds. Throws if the
+  /// page cannot be read.
   public func discoverFeeds(at url: String) async throws -> [DiscoveredFeed] {
     var client = self
     if !client.configuration.headers.contains(.accept) {
