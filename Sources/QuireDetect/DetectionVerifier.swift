@@ -20,11 +20,8 @@ struct DetectionVerifier<Item: Sendable> {
   func verify(_ detection: inout Detection, checks: Int) async throws {
     var pages = FetchedPages(left: checks)
     // What something speaks for is asked for before guesses.
-    let order = detection.candidates.indices.sorted {
-      (detection.candidates[$1].confidence, $0) < (detection.candidates[$0].confidence, $1)
-    }
     var isDecided = false
-    for index in order where !isDecided {
+    for index in Self.ranking(detection.candidates) where !isDecided {
       switch try await verify(
         detection.candidates[index], before: detection.candidates[..<index], &pages)
       {
@@ -38,12 +35,16 @@ struct DetectionVerifier<Item: Sendable> {
       case .open(let candidate): detection.candidates[index] = candidate
       }
     }
-    let ranked = detection.candidates.enumerated().sorted {
-      ($1.element.confidence, $0.offset) < ($0.element.confidence, $1.offset)
-    }
-    detection.candidates = ranked.map(\.element)
+    detection.candidates = Self.ranking(detection.candidates).map { detection.candidates[$0] }
     guard checks > 1, !isDecided, let found = try await found(&pages) else { return }
     detection.candidates.insert(found, at: 0)
+  }
+
+  /// The places of candidates, the surest first, and otherwise in their order.
+  private static func ranking(_ candidates: [DetectedPagination]) -> [Int] {
+    candidates.indices.sorted {
+      (candidates[$1].confidence, $0) < (candidates[$0].confidence, $1)
+    }
   }
 
   /// What the pages behind the first say of a candidate.
