@@ -174,11 +174,7 @@ extension RequestArguments {
   /// What the requests go over: `parallel` of them at a time to one host, where that is more than usual.
   func transport(parallel: Int? = nil) throws -> CurlTransport {
     var configuration = CurlTransport.Configuration()
-    if let parallel {
-      configuration.connectionsPerHost = max(configuration.connectionsPerHost, parallel)
-      configuration.requestsPerHost = max(configuration.requestsPerHost, parallel)
-      configuration.connectionsTotal = max(configuration.connectionsTotal, parallel)
-    }
+    configuration.allow(parallel ?? 1)
     if let file = caFile {
       try InputFile.checkReadable(file, for: "--ca-file")
       configuration.certificateAuthorities = .file(file)
@@ -273,5 +269,14 @@ extension Pagination {
   private static func alternatives(_ placement: Pagination.Placement) -> [Pagination.Placement] {
     guard case .firstOf(let placements) = placement else { return [placement] }
     return placements.flatMap(alternatives)
+  }
+}
+
+extension CurlTransport.Configuration {
+  /// Lets so many requests be on their way to one host, where that is more than usual.
+  mutating func allow(_ parallel: Int) {
+    connectionsPerHost = max(connectionsPerHost, parallel)
+    requestsPerHost = max(requestsPerHost, parallel)
+    connectionsTotal = max(connectionsTotal, parallel)
   }
 }

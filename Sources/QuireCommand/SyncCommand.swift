@@ -34,6 +34,9 @@ struct SyncCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("Only this listing; may be repeated.", valueName: "listing"))
   var only: [String] = []
 
+  @Option(help: "Read so many listings at a time, each once its parent has ended. Default: 1.")
+  var parallel: Int?
+
   @Option(
     help: ArgumentHelp(
       "What is known between runs: a file, or postgres://… for several machines.",
@@ -58,9 +61,10 @@ struct SyncCommand: AsyncParsableCommand {
       return
     }
     guard let file else { throw ValidationError("Name the file, such as github.yaml.") }
+    let parallel = try PositiveOption.number(parallel, for: "--parallel") ?? 1
     let sync: SyncFile
     do {
-      sync = try SyncFile(path: file, state: state, forRequests: !status)
+      sync = try SyncFile(path: file, state: state, parallel: parallel, forRequests: !status)
     } catch let error as SyncFileError {
       throw ValidationError("\(file): \(error)")
     }
@@ -87,9 +91,13 @@ struct SyncCommand: AsyncParsableCommand {
       return
     }
     if let shared {
+      guard parallel == 1 else {
+        throw ValidationError(
+          "--parallel is for one machine. Several share their work: start the command once more.")
+      }
       try await run(sync, shared)
     } else {
-      try await run(sync)
+      try await run(sync, parallel)
     }
   }
 
@@ -133,11 +141,12 @@ struct SyncCommand: AsyncParsableCommand {
     try await end(sync, ending.result, ending.signal)
   }
 
-  private func run(_ sync: SyncFile) async throws {
+  private func run(_ sync: SyncFile, _ parallel: Int) async throws {
     let lock = try Self.lock(sync)
     defer { withExtendedLifetime(lock) {} }
     let run = SyncRun(
-      file: sync, state: try SyncState(sync.statePath), names: only, restarts: restart)
+      file: sync, state: try SyncState(sync.statePath), names: only, restarts: restart,
+      parallel: parallel)
     let line = SyncLine(log)
     let ending = await Interruption.catching {
       try await run.run { line.tell($0) }

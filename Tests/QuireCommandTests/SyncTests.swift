@@ -50,7 +50,8 @@ import Testing
     let file = try forge.file()
     var kills = 0
     while kills < 40 {
-      let ending = try await Command(["sync", file]).end(
+      let parallel = Int.random(in: 1...3, using: &random)
+      let ending = try await Command(["sync", file, "--parallel", "\(parallel)"]).end(
         by: SIGKILL, after: .random(in: 1...60, using: &random), at: forge.server)
       guard ending.wasKilled else { break }
       kills += 1
@@ -64,6 +65,52 @@ import Testing
     #expect(
       try forge.rows("SELECT count(*), count(DISTINCT id) FROM issues") == ["40|40"], "seed \(seed)"
     )
+  }
+
+  @Test(
+    "16-Sync: by --parallel listings are read at the same time, and children after their parents")
+  func readsAtTheSameTime() async throws {
+    // Three of the four are answered once all three have been asked for.
+    let server = try FaultServer { request in
+      let answer = FaultStep.respond(#"{"items":[{"id":1}]}"#)
+      guard request.path != "/a/1" else { return [answer] }
+      return [.mark("asked"), .stallUntilReached("asked", times: 3), answer]
+    }
+    defer { server.stop() }
+    let listings = ["a", "b", "c"].map { name in
+      "  \(name): {url: \"\(server.url("/\(name)"))\", key: id, pagination: \(SyncPartTests.pages)}"
+    }
+    let child =
+      "{for: a, key: id, url: \"\(server.url("/a/{id}"))\", pagination: \(SyncPartTests.pages)}"
+    let copy = try SyncPartTests.Copy(([child] + listings).joined(separator: "\n"))
+    let ending = try await copy.run("--parallel", "3")
+    #expect(ending.status == 0, "\(ending.errors)")
+    #expect(Set(server.requests.prefix(3).map(\.path)) == ["/a", "/b", "/c"])
+    #expect(server.requests.last?.path == "/a/1" && server.requests.count == 4)
+    for table in ["a", "b", "c", "items"] {
+      #expect(try copy.rows("SELECT count(*) FROM \(table)") == ["1"])
+    }
+    #expect(try await copy.run("--parallel", "0").status == 2)
+  }
+
+  @Test("16-Sync: of listings that are read at the same time one that fails stops no other")
+  func failsBesideOthers() async throws {
+    let forge = try Forge { $0 == "/labels" ? 403 : nil }
+    let file = try forge.file(
+      more:
+        "  labels: {url: \"\(forge.server.url("/labels"))\", pagination: \(SyncPartTests.pages)}")
+    let ending = try await Command.quire(["sync", file, "--parallel", "4"])
+    #expect(ending.status == 1 && ending.errors.contains("labels: failed"), "\(ending.errors)")
+    #expect(ending.errors.contains("comments: complete, 160 items"), "\(ending.errors)")
+    #expect(
+      try forge.rows("SELECT id, repository, issue FROM comments ORDER BY rowid")
+        == Forge.allComments)
+    // A second round asks for all again; what was stopped in one goes on.
+    let stopped = try await Command(["sync", file, "--parallel", "4"]).end(
+      by: SIGTERM, after: 30, at: forge.server)
+    #expect(stopped.errors.contains("the same command goes on"), "\(stopped.errors)")
+    let last = try await Command.quire(["sync", file, "--parallel", "4"])
+    #expect(last.errors.contains("comments: complete, 160 items"), "\(last.errors)")
   }
 
   @Test(

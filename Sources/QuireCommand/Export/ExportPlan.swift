@@ -39,7 +39,7 @@ struct ExportPlan: Sendable {
     words = RemedyWords(isDescribed: command.next == nil, namesTotal: command.total != nil)
     format = command.format.format
     isRaw = command.raw
-    pageSize = try Self.positive(command.pageSize, "--page-size")
+    pageSize = try PositiveOption.number(command.pageSize, for: "--page-size")
     if pagination.size == nil, pagination.end.contains(.shortPage), let pageSize {
       // Nowhere to ask for it: it is what a full page has.
       pagination.size = Pagination.PageSize(default: pageSize)
@@ -48,11 +48,11 @@ struct ExportPlan: Sendable {
     request = try command.request.options(command.format, for: pagination)
     request.expectsTotal = command.total != nil
     limits = Limits(
-      pages: try Self.positive(command.maxPages, "--max-pages"),
-      items: try Self.positive(command.maxItems, "--max-items"),
+      pages: try PositiveOption.number(command.maxPages, for: "--max-pages"),
+      items: try PositiveOption.number(command.maxItems, for: "--max-items"),
       bytes: try command.maxBytes.map { try SizeOption.bytes($0, for: "--max-bytes") },
       duration: try command.maxTime.map { try DurationOption.duration($0, for: "--max-time") },
-      requests: try Self.positive(command.maxRequests, "--max-requests"))
+      requests: try PositiveOption.number(command.maxRequests, for: "--max-requests"))
     guard command.lookAhead >= 0 else {
       throw ValidationError("--look-ahead: a number of pages cannot be negative.")
     }
@@ -61,7 +61,7 @@ struct ExportPlan: Sendable {
     start = point?.position ?? .start
     restarts = command.restart
     commits = try Self.commits(command)
-    parallel = try Self.positive(command.parallel, "--parallel")
+    parallel = try PositiveOption.number(command.parallel, for: "--parallel")
     badItems = try BadItemsOption(command.badItems)
     log = command.log == .json ? EventLog() : nil
     progress = log == nil ? command.progress : .never
@@ -135,11 +135,6 @@ struct ExportPlan: Sendable {
     guard let text = command.commitEvery else { return CommitPolicy() }
     let time = try DurationOption.duration(text, for: "--commit-every")
     return time == .zero ? .eachPage : CommitPolicy(time: time)
-  }
-
-  private static func positive(_ value: Int?, _ option: String) throws -> Int? {
-    if let value, value < 1 { throw ValidationError("\(option): must be at least 1.") }
-    return value
   }
 }
 

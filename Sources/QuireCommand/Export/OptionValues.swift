@@ -257,3 +257,12 @@ enum SignOption {
     return value
   }
 }
+
+/// Numbers of which there is at least one.
+enum PositiveOption {
+  /// Throws where `value` is less.
+  static func number(_ value: Int?, for option: String) throws -> Int? {
+    if let value, value < 1 { throw ValidationError("\(option): must be at least 1.") }
+    return value
+  }
+}

@@ -16,6 +16,8 @@ struct SyncClient {
   let folder: String
   /// The servers that the file names.
   let origins: Set<Origin>
+  /// How many listings are read at a time.
+  let parallel: Int
 
   /// The client. What is kept elsewhere, such as in the environment, is read for requests alone.
   func client(forRequests: Bool) throws -> PageClient {
@@ -71,6 +73,7 @@ struct SyncClient {
 
   private func transport(forRequests: Bool) throws -> CurlTransport {
     var configuration = CurlTransport.Configuration()
+    configuration.allow(parallel)
     if let file = try file(value["caFile"], "caFile") {
       configuration.certificateAuthorities = .file(file)
     }

@@ -27,18 +27,22 @@ struct SyncFile: Sendable {
   /// Reads a file of YAML or JSON, and, for requests, what it says is elsewhere. Throws `SyncFileError`
   /// that says where it cannot be right.
   ///
-  /// `state` says where what is known between runs is, in the place of the file.
-  init(path: String, state: String? = nil, forRequests: Bool) throws {
+  /// `state` says where what is known between runs is, in the place of the file; `parallel`, how many listings are
+  /// read at a time.
+  init(path: String, state: String? = nil, parallel: Int = 1, forRequests: Bool) throws {
     let document = try SyncDocument(
       try InputFile.read(path, for: "quire sync"), isJSON: path.hasSuffix(".json"))
     do {
-      try self.init(path: path, document.value, state: state, forRequests: forRequests)
+      try self.init(
+        path: path, document.value, state: state, parallel: parallel, forRequests: forRequests)
     } catch let error as SyncFileError {
       throw document.located(error)
     }
   }
 
-  private init(path: String, _ value: JSONValue, state: String?, forRequests: Bool) throws {
+  private init(
+    path: String, _ value: JSONValue, state: String?, parallel: Int, forRequests: Bool
+  ) throws {
     try SyncMember.check(value, SyncMember.file, at: "the file")
     self.path = path
     let folder = (path as NSString).deletingLastPathComponent
@@ -63,8 +67,9 @@ struct SyncFile: Sendable {
       found.filter { !$0.url.text.hasPrefix("{") }.map { listing in
         try SyncFileError.at("listings.\(listing.name).url") { try Origin(url: listing.url.text) }
       })
-    client = try SyncClient(value: value["client"] ?? .null, folder: folder, origins: origins)
-      .client(forRequests: forRequests)
+    client = try SyncClient(
+      value: value["client"] ?? .null, folder: folder, origins: origins, parallel: parallel
+    ).client(forRequests: forRequests)
     for origin in origins where origin.scheme != "https" && !origin.isLoopback {
       guard client.configuration.allowsPlainHTTP else {
         throw SyncFileError(

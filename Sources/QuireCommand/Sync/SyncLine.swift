@@ -66,13 +66,12 @@ struct SyncNote: Sendable {
 }
 
 /// Tells of a run: a line for each listing that ends, on a terminal one that grows meanwhile, with rate, share,
-/// time left and what is waited for; or lines of JSON, a page's at most once a second.
+/// time left and what is waited for, of the listing that was heard of last; or lines of JSON, a page's at most once a
+/// second.
 final class SyncLine: Sendable {
   private struct State {
-    /// The listing that is read, and its line.
-    var meter: ProgressMeter?
-    var notes: WaitNotes?
-    var listing = ""
+    /// Of each listing that is being read.
+    var lines: [String: (meter: ProgressMeter, notes: WaitNotes)] = [:]
     var written: ContinuousClock.Instant?
   }
 
@@ -91,23 +90,22 @@ final class SyncLine: Sendable {
       return
     }
     let (meter, notes) = state.withLock { state in
-      if state.meter == nil || state.listing != note.listing {
-        let meter = ProgressMeter(mode)
-        state.meter = meter
-        state.notes = WaitNotes(isOn: !meter.isShown) {
-          Diagnostics.write("\(note.listing): \($0)")
-        }
-        state.listing = note.listing
-      }
-      return (state.meter, state.notes)
+      let line = state.lines[note.listing] ?? line(of: note.listing)
+      state.lines[note.listing] = note.isLast ? nil : line
+      return line
     }
     if note.isLast {
-      meter?.clear()
+      meter.clear()
       Diagnostics.write("\(note.listing): \(note.kind), \(note.words)")
     } else {
-      if let meter { show(note, on: meter) }
-      if let notes { say(note, in: notes) }
+      show(note, on: meter)
+      say(note, in: notes)
     }
+  }
+
+  private func line(of listing: String) -> (meter: ProgressMeter, notes: WaitNotes) {
+    let meter = ProgressMeter(mode)
+    return (meter, WaitNotes(isOn: !meter.isShown) { Diagnostics.write("\(listing): \($0)") })
   }
 
   /// Says on stderr what is waited for, where no line shows it.

@@ -8,7 +8,8 @@ import QuireHTTP
 import QuireJSON
 import QuirePagination
 
-/// One run of a sync: its listings, parents before children, each as an export of its own.
+/// One run of a sync: its listings, parents before children, each as an export of its own, and several at a time where
+/// that is asked for.
 struct SyncRun: Sendable {
   /// How a listing, or a unit of one, ended, or that it is being read.
   struct Outcome: Codable, CustomStringConvertible, Sendable {
@@ -96,11 +97,12 @@ struct SyncRun: Sendable {
   /// The listings to read; all where none is named.
   let names: [String]
   let restarts: Bool
+  /// How many listings are read at a time.
+  var parallel = 1
 
   /// Reads each listing that this round has not read yet. Returns whether all of them are complete;
   /// throws `CancellationError` where the run was asked to stop.
   func run(_ tell: @escaping @Sendable (SyncNote) -> Void) async throws -> Bool {
-    let wanted = file.wantedValues
     let listings = file.listings(named: names)
     if restarts {
       try file.checkReaders(of: listings.map(\.name)) { try state.record($0) }
@@ -108,18 +110,46 @@ struct SyncRun: Sendable {
     }
     let isPartial = listings.count < file.listings.count
     let round = try state.beginRound(of: isPartial ? listings.map(\.name) : [])
-    var isComplete = true
-    for listing in listings {
-      let record = try state.record(listing.name)
-      guard record.tried < round else { continue }
-      let outcome = try await read(listing, wanted[listing.name] ?? [], round, tell)
-      tell(SyncNote(listing.name, "\(outcome.kind)", outcome.words, isLast: true))
-      if case .interrupted = outcome.kind { throw CancellationError() }
-      try ended(listing, outcome, round)
-      if !outcome.isSuccess { isComplete = false }
-    }
+    let left = try listings.filter { try state.record($0.name).tried < round }
+    let isComplete = try await read(left, round, tell)
     try state.endRound(isPartial: isPartial)
     return isComplete
+  }
+
+  /// Reads listings, each once its parent has ended. One that ends does not keep the next waiting, and where one is
+  /// interrupted all are.
+  private func read(
+    _ listings: [SyncListing], _ round: Int, _ tell: @escaping @Sendable (SyncNote) -> Void
+  ) async throws -> Bool {
+    let wanted = file.wantedValues
+    return try await withThrowingTaskGroup(of: (SyncListing, Outcome).self) { group in
+      var (left, running) = (listings, Set<String>())
+      var (isComplete, isInterrupted) = (true, false)
+      while true {
+        while running.count < parallel, !isInterrupted,
+          let next = left.firstIndex(where: { listing in
+            !left.contains { $0.name == listing.parent } && !running.contains(listing.parent ?? "")
+          })
+        {
+          let listing = left.remove(at: next)
+          running.insert(listing.name)
+          group.addTask {
+            (listing, try await read(listing, wanted[listing.name] ?? [], round, tell))
+          }
+        }
+        guard let (listing, outcome) = try await group.next() else { break }
+        running.remove(listing.name)
+        tell(SyncNote(listing.name, "\(outcome.kind)", outcome.words, isLast: true))
+        if case .interrupted = outcome.kind {
+          isInterrupted = true
+        } else {
+          try ended(listing, outcome, round)
+          if !outcome.isSuccess { isComplete = false }
+        }
+      }
+      if isInterrupted { throw CancellationError() }
+      return isComplete
+    }
   }
 
   // MARK: One listing
