@@ -34,7 +34,10 @@ struct SyncCommand: AsyncParsableCommand {
   @Option(help: ArgumentHelp("Only this listing; may be repeated.", valueName: "listing"))
   var only: [String] = []
 
-  @Option(help: "Read so many listings at a time, each once its parent has ended. Default: 1.")
+  @Option(
+    help:
+      "Send so many requests to one server at a time, for several listings and for several parents of one. Default: 1."
+  )
   var parallel: Int?
 
   @Option(

@@ -2,10 +2,11 @@ package import QuireCore
 package import QuirePagination
 import Synchronization
 
-/// A walk that a source of several listings leaves open between its pages, and where it goes on.
+/// The walk that a source of several listings leaves open between its pages, and the first pages of the
+/// listings that it needs next.
 ///
-/// The walk itself says that by each page, so it is never taken for one that goes on elsewhere. The source of one
-/// walk has one of its own.
+/// Each page says where the walk continues, so the walk is never used for a page elsewhere. A source
+/// needs one `OpenWalk` for each walk through it.
 package final class OpenWalk<Listing: Equatable & Sendable>: Sendable {
   private struct Place: Equatable, Sendable {
     var listing: Listing
@@ -13,13 +14,38 @@ package final class OpenWalk<Listing: Equatable & Sendable>: Sendable {
     var position: Position?
   }
 
-  private struct State: Sendable {
+  /// A walk whose first page is read before it is asked for.
+  private struct Early: Sendable {
+    let listing: Listing
     let walk: Walk<RawItem>
-    /// Nil while the walk reads, and where nothing follows what it has read.
-    var place: Place?
+    let urgency: ReadUrgency
+    let page: Task<Page<RawItem>?, any Error>
+
+    /// The first page; its request becomes as urgent as the current task's.
+    var value: Page<RawItem>? {
+      get async throws {
+        let reader = ReadUrgency.current
+        let following = urgency.follow(reader)
+        defer { reader?.ignore(following) }
+        return try await withTaskCancellationHandler {
+          try await page.value
+        } onCancel: {
+          page.cancel()
+        }
+      }
+    }
   }
 
-  private let state = Mutex<State?>(nil)
+  private struct State: Sendable {
+    /// The open walk; nil between listings.
+    var walk: Walk<RawItem>?
+    /// Where the walk continues: nil while it reads, and after its last page.
+    var place: Place?
+    /// In the order in which the listings are needed.
+    var early: [Early] = []
+  }
+
+  private let state = Mutex(State())
 
   package init() {}
 
@@ -29,16 +55,18 @@ package final class OpenWalk<Listing: Equatable & Sendable>: Sendable {
     of listing: Listing, at position: Position?, by cursor: () throws -> Cursor<RawItem>
   ) async throws -> Page<RawItem>? {
     let place = Place(listing: listing, position: position)
+    let early = position == nil ? takeEarly(listing) : nil
     let walk: Walk<RawItem>
     if let open = take(at: place) {
       walk = open
     } else {
-      walk = try cursor().walk()
-      state.withLock { $0 = State(walk: walk) }
+      walk = try early?.walk ?? cursor().walk()
+      state.withLock { ($0.walk, $0.place) = (walk, nil) }
     }
     do {
-      // An iterator of its own would end the walk for its consumer with this page.
-      guard let page = try await walk.next() else {
+      // A new iterator would end the walk after this page.
+      let read = if let early { try await early.value } else { try await walk.next() }
+      guard let page = read else {
         let report = walk.report
         if case .limit = report.end { return nil }
         return .absent(after: report.endTraffic)
@@ -56,24 +84,59 @@ package final class OpenWalk<Listing: Equatable & Sendable>: Sendable {
 
   private func take(at place: Place) -> Walk<RawItem>? {
     state.withLock { state in
-      guard let open = state, open.place == place else { return nil }
-      state?.place = nil
-      return open.walk
+      guard state.place == place else { return nil }
+      state.place = nil
+      return state.walk
     }
   }
 
-  /// Notes where a walk goes on, unless it was closed or another one is open by now.
+  /// Notes where a walk continues, unless it was closed or another one is open by now.
   private func keep(_ walk: Walk<RawItem>, at place: Place) {
     state.withLock { state in
-      if state?.walk === walk { state?.place = place }
+      if state.walk === walk { state.place = place }
     }
   }
 
-  /// Closes the walk.
-  package func close() async {
+  /// Closes the open walk; the first pages of other listings stay.
+  package func closeListing() async {
     await state.withLock { state in
-      defer { state = nil }
-      return state
-    }?.walk.close()
+      defer { (state.walk, state.place) = (nil, nil) }
+      return state.walk
+    }?.close()
+  }
+
+  /// Closes all walks.
+  package func close() async {
+    await closeListing()
+    let early = state.withLock { state in
+      defer { state.early = [] }
+      return state.early
+    }
+    for early in early { early.page.cancel() }
+    for early in early {
+      _ = await early.page.result
+      await early.walk.close()
+    }
+  }
+
+  // MARK: Reading ahead
+
+  /// The listings whose first pages are read ahead, in the order in which they are needed.
+  package var listingsAhead: [Listing] { state.withLock { $0.early.map(\.listing) } }
+
+  /// Reads the first page of a listing that is needed after those that are read ahead already.
+  package func readAhead(of listing: Listing, by cursor: () throws -> Cursor<RawItem>) rethrows {
+    let walk = try cursor().walk()
+    let urgency = ReadUrgency(.ahead)
+    let page = ReadUrgency.$current.withValue(urgency) { Task { try await walk.next() } }
+    state.withLock {
+      $0.early.append(Early(listing: listing, walk: walk, urgency: urgency, page: page))
+    }
+  }
+
+  private func takeEarly(_ listing: Listing) -> Early? {
+    state.withLock { state in
+      state.early.firstIndex { $0.listing == listing }.map { state.early.remove(at: $0) }
+    }
   }
 }

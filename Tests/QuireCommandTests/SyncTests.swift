@@ -93,6 +93,47 @@ import Testing
     #expect(try await copy.run("--parallel", "0").status == 2)
   }
 
+  @Test(
+    "16-Sync: by --parallel the listings of several parents are read at the same time, and written in order"
+  )
+  func readsParentsAtTheSameTime() async throws {
+    let isBlocked = Mutex(true)
+    let server = try FaultServer { request in
+      guard request.path != "/parents" else {
+        let parents = (1...8).map { "{\"id\":\($0),\"name\":\($0 == 6 ? "null" : "\"n\($0)\"")}" }
+        return [.respond("{\"items\":[\(parents.joined(separator: ","))]}")]
+      }
+      // Two pages of each; three first pages are answered once all three have been asked for.
+      let second = Query(request.target).number("page") != nil
+      let answer = FaultStep.respond(
+        "{\"items\":[{\"id\":\"\(request.target)\"}]\(second ? "" : ",\"next\":2")}")
+      if request.path == "/n4/x", isBlocked.withLock({ $0 }) {
+        return [.respond("{}", status: "451 No")]
+      }
+      guard !second, ["/n1/x", "/n2/x", "/n3/x"].contains(request.path) else { return [answer] }
+      return [.mark("asked"), .stallUntilReached("asked", times: 3), answer]
+    }
+    defer { server.stop() }
+    let copy = try SyncPartTests.Copy(
+      "{for: parents, key: id, url: \"\(server.url("/{name}/x"))\", missing: skip, pagination: \(SyncPartTests.pages)}\n"
+        + "  parents: {url: \"\(server.url("/parents"))\", key: id, pagination: \(SyncPartTests.pages)}"
+    )
+    let ending = try await copy.run("--parallel", "3")
+    #expect(ending.status == 1 && ending.errors.contains("left out 1 parent"), "\(ending.errors)")
+    #expect(ending.errors.contains("1 parent without a listing"), "\(ending.errors)")
+    func rows(of parents: Int...) -> [String] {
+      parents.flatMap { ["/n\($0)/x", "/n\($0)/x?page=2"] }
+    }
+    #expect(try copy.rows("SELECT id FROM items ORDER BY rowid") == rows(of: 1, 2, 3, 5, 7, 8))
+    isBlocked.withLock { $0 = false }
+    #expect(try await copy.run("--parallel", "3").status == 0)
+    #expect(try copy.rows("SELECT id FROM items ORDER BY id") == rows(of: 1, 2, 3, 4, 5, 7, 8))
+    // Nothing is asked for twice: one page of parents, and two pages of each but the one without a listing.
+    #expect(
+      server.requests.suffix(15).map(\.target).sorted()
+        == (["/parents"] + rows(of: 1, 2, 3, 4, 5, 7, 8)).sorted())
+  }
+
   @Test("16-Sync: of listings that are read at the same time one that fails stops no other")
   func failsBesideOthers() async throws {
     let forge = try Forge { $0 == "/labels" ? 403 : nil }

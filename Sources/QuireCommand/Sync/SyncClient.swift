@@ -16,7 +16,7 @@ struct SyncClient {
   let folder: String
   /// The servers that the file names.
   let origins: Set<Origin>
-  /// How many listings are read at a time.
+  /// How many requests to one server are sent at a time; 1 stands for no limit but the order of pages.
   let parallel: Int
 
   /// The client. What is kept elsewhere, such as in the environment, is read for requests alone.
@@ -50,6 +50,7 @@ struct SyncClient {
     if let rate = text("rate") {
       configuration.budget.rate = try RateOption.rate(rate, for: "rate")
     }
+    if parallel > 1 { configuration.budget.requestsPerHost = parallel }
     if let reserve = value["rateReserve"]?.integer {
       configuration.budget.reserve = Double(reserve)
     }

@@ -27,8 +27,8 @@ struct SyncFile: Sendable {
   /// Reads a file of YAML or JSON, and, for requests, what it says is elsewhere. Throws `SyncFileError`
   /// that says where it cannot be right.
   ///
-  /// `state` says where what is known between runs is, in the place of the file; `parallel`, how many listings are
-  /// read at a time.
+  /// `state` says where what is known between runs is, in the place of the file; `parallel`, how many requests
+  /// to one server are sent at a time.
   init(path: String, state: String? = nil, parallel: Int = 1, forRequests: Bool) throws {
     let document = try SyncDocument(
       try InputFile.read(path, for: "quire sync"), isJSON: path.hasSuffix(".json"))

@@ -97,7 +97,7 @@ struct SyncRun: Sendable {
   /// The listings to read; all where none is named.
   let names: [String]
   let restarts: Bool
-  /// How many listings are read at a time.
+  /// How many listings, and of each how many parents', are read at a time.
   var parallel = 1
 
   /// Reads each listing that this round has not read yet. Returns whether all of them are complete;
@@ -171,7 +171,8 @@ struct SyncRun: Sendable {
       default: break
       }
     }
-    let source = SyncSource(listing, client, file.origins, .noted(state, record))
+    let source = SyncSource(
+      listing, client, file.origins, .noted(state, record), parallel: parallel)
     let sink = SyncSink(
       base: try listing.destination.sink(), listing: listing,
       values: SyncValues(listing: listing, wanted: wanted, source: source), state: state)

@@ -50,6 +50,8 @@ final class SyncSource: Sendable {
   private let client: PageClient
   private let origins: Set<Origin>
   private let parents: Parents
+  /// How many parents' listings are read at a time.
+  private let parallel: Int
   /// The members that items get, and where they would have them.
   private let given: [(name: String, path: PagePath)]
   private let notes = Mutex(Notes())
@@ -75,12 +77,14 @@ final class SyncSource: Sendable {
   }
 
   init(
-    _ listing: SyncListing, _ client: PageClient, _ origins: Set<Origin>, _ parents: Parents
+    _ listing: SyncListing, _ client: PageClient, _ origins: Set<Origin>, _ parents: Parents,
+    parallel: Int = 1
   ) {
     self.listing = listing
     self.client = client
     self.origins = origins
     self.parents = parents
+    self.parallel = parallel
     given = listing.with.compactMap { member in
       (try? PagePath(PagePath.pointer(to: member.name))).map { (member.name, $0) }
     }
@@ -113,6 +117,7 @@ final class SyncSource: Sendable {
         of: parent, in: record.parentRounds, before: place.parent.number)
       notes.withLock { $0.done = before }
     }
+    try readAhead(behind: place.parent, since, open)
     let found: Page<RawItem>?
     do {
       found = try await read(place, since, open)
@@ -201,6 +206,25 @@ final class SyncSource: Sendable {
     }
   }
 
+  /// Reads the first pages of the next parents' listings, so that `parallel` requests are sent at a time. Pages are still
+  /// delivered in the order of the parents, and errors when it is their turn.
+  private func readAhead(
+    behind parent: SyncState.Parent, _ since: JSONValue?, _ open: OpenWalk<Int>
+  ) throws {
+    guard listing.parent != nil, case .noted = parents else { return }
+    while case let ahead = open.listingsAhead, ahead.count < parallel - 1,
+      let next = try next(after: ahead.last ?? parent.number)
+    {
+      let parent = try start(of: next).parent
+      do {
+        guard try missingValue(parent) == nil else { return }
+        try open.readAhead(of: parent.number) { try cursor(of: parent, since, by: client) }
+      } catch is PageError {
+        return  // It is thrown when it is the parent's turn.
+      }
+    }
+  }
+
   /// Whether the listing of a parent is left out that fails so. Not where several have failed in a row: then the run
   /// stops, and goes on here.
   private func leavesOut(
@@ -239,7 +263,7 @@ final class SyncSource: Sendable {
   private func proceed(
     from parent: SyncState.Parent, behind page: inout Page<RawItem>, _ open: OpenWalk<Int>
   ) async throws {
-    await open.close()
+    await open.closeListing()
     page.next = try next(after: parent.number).map { Self.position($0, .null) }
     // A page that fails is asked for again, and its parent counts once.
     notes.withLock { $0.done = ($0.done ?? 0) + 1 }
