@@ -9,8 +9,8 @@ import QuireJSON
 import QuirePagination
 import QuirePostgres
 
-/// One worker of a sync that any number of machines work on: it takes units, one parent's listing each, until
-/// the round is over.
+/// A worker of a sync that any number of machines share. It takes units, each the listing of one
+/// parent or a part of a listing, until the round is over.
 struct SharedSyncRun: Sendable {
   let file: SyncFile
   let state: SharedSyncState
@@ -19,7 +19,7 @@ struct SharedSyncRun: Sendable {
   private let wanted: [String: [SyncPlaceholder]]
   private let sinks: [String: PostgresSink]
 
-  /// Throws a usage error where a listing's destination is on one machine.
+  /// Throws a usage error if a listing's destination exists on one machine only.
   init(_ file: SyncFile, _ state: SharedSyncState, names: [String]) throws {
     self.file = file
     self.state = state
@@ -37,8 +37,8 @@ struct SharedSyncRun: Sendable {
     self.sinks = sinks
   }
 
-  /// Works until all listings have ended in this round. Returns whether all of them are complete; throws
-  /// `CancellationError` where the run was asked to stop.
+  /// Works until all listings have ended in this round. Returns whether all of them succeeded;
+  /// throws `CancellationError` if the run was asked to stop.
   func run(_ tell: @escaping @Sendable (SyncNote) -> Void) async throws -> Bool {
     let names = Set(listings.map(\.name))
     let isWhole = names.count == file.listings.count
@@ -61,14 +61,14 @@ struct SharedSyncRun: Sendable {
           isIdle = false
         }
       }
-      // Others may have done meanwhile what is waited for.
+      // Other workers may finish meanwhile what this one waits for.
       if isIdle { try await Task.sleep(for: .milliseconds(200)) }
     }
     try await state.endRound(round, isPartial: !isWhole)
     return over.values.allSatisfy { $0 }
   }
 
-  /// Does what there is to do for a listing. Returns whether there was anything.
+  /// Does the work available for a listing. Returns whether there was any.
   private func work(
     on listing: SyncListing, _ record: SyncState.Record, _ round: Int,
     _ tell: @escaping @Sendable (SyncNote) -> Void
@@ -91,7 +91,7 @@ struct SharedSyncRun: Sendable {
             }
           }
           if case .released? = outcome.end { throw CancellationError() }
-          // How a listing begins and ends has to be noted, or all workers would wait for it for ever.
+          // If a beginning or an end were not recorded, all workers would wait for it forever.
           if work != .units, let failure = outcome.failure {
             if SinkError.Code.leaseLost ~= failure { continue }
             throw failure
@@ -127,7 +127,7 @@ struct SharedSyncRun: Sendable {
     }
   }
 
-  /// Reads a unit: the listing of one parent.
+  /// Reads a unit: the listing of one parent, or a part of a listing.
   private func read(
     _ listing: SyncListing, _ record: SyncState.Record, _ lease: Lease,
     _ tell: @escaping @Sendable (SyncNote) -> Void
@@ -153,8 +153,8 @@ struct SharedSyncRun: Sendable {
     }
   }
 
-  /// How a unit ended. One whose failure is of its parent alone is left out, and the others are complete without it;
-  /// the next round reads it whole, as it does one that fell short.
+  /// Returns how a unit ended. A unit that failed because of its parent alone is left out as
+  /// incomplete. The next round reads it whole, like one with fewer items than declared.
   private func outcome(
     _ report: ExportReport, _ listing: SyncListing, _ record: SyncState.Record,
     _ source: SyncSource, _ lease: Lease
@@ -173,7 +173,7 @@ struct SharedSyncRun: Sendable {
     return outcome
   }
 
-  /// The part of a listing that a unit is.
+  /// Returns the part of a listing that a unit stands for; nil if it stands for a parent.
   private static func part(of unit: String) -> Range<Int64>? {
     guard case .array(let bounds)? = (try? JSONValue(parsing: unit))?[SyncSplit.name],
       bounds.count == 2, let from = bounds[0].integer, let to = bounds[1].integer, from < to
@@ -181,7 +181,7 @@ struct SharedSyncRun: Sendable {
     return Int64(from)..<Int64(to)
   }
 
-  /// Ends the run in this round: as complete where all units are.
+  /// Ends the run in this round, as complete if all units are.
   private func end(
     _ listing: SyncListing, _ record: SyncState.Record, _ lease: Lease, _ round: Int
   ) async throws -> LeaseEnd {
@@ -204,14 +204,15 @@ struct SharedSyncRun: Sendable {
     return .done("0")
   }
 
-  /// How a listing ended of whose units some did not come to their end, or with fewer items than declared.
+  /// Returns the outcome of a listing with units that did not reach their end or the declared
+  /// count.
   private static func outcome(
     of failed: [(outcome: SyncRun.Outcome, count: Int)], _ all: Int, _ listing: SyncListing,
     _ items: Int
   ) -> SyncRun.Outcome {
     let count = failed.reduce(0) { $0 + $1.count }
     let unit = listing.parent == nil ? "parts" : "parents"
-    // What is worst is what the listing is.
+    // The worst outcome of a unit is the listing's.
     guard
       let worst = failed.first(where: {
         $0.outcome.kind != .limited && $0.outcome.kind != .incomplete
@@ -229,7 +230,7 @@ struct SharedSyncRun: Sendable {
   }
 }
 
-/// A unit's destination, and beside it what the children of its items need.
+/// A unit's destination, which also stores what the children of its items need.
 private struct SharedSyncSink<Base: Sink>: Sink {
   let base: Base
   let values: SyncValues

@@ -8,27 +8,25 @@ import QuireJSON
 import QuirePagination
 import QuirePostgres
 
-/// What is known between runs of a sync on several machines, in a PostgreSQL database: what `SyncState` is for
-/// one machine, with the leases of units beside it.
-///
-/// How far a unit has come is in its destination alone.
+/// The state of a sync on several machines, in a PostgreSQL database: what `SyncState` is for one
+/// machine, with the leases of units. How far a unit was read is stored in its destination alone.
 final class SharedSyncState: Sendable {
   /// What a worker can do for a listing.
   enum Plan: Sendable {
-    /// Its parents are not all read yet.
+    /// Not all of its parents have been read.
     case waiting
-    /// Its units are noted; see `works(of:)`.
+    /// Its units are planned: `leases(_:of:round:)` hands them out.
     case units(SyncState.Record)
     /// It has ended in this round.
     case over(SyncState.Record)
   }
 
-  /// The three works of a listing's run, each of which waits for the one before: to begin it, its units, and
-  /// to end it.
+  /// The three stages of a listing's run: beginning it, reading its units, and ending it. Each
+  /// waits for the one before.
   enum Work: String, CaseIterable { case begin, units, end }
 
   private let database: PostgresDatabase
-  /// By which the syncs of a database are told apart: the name of the file.
+  /// The sync file's name, which tells the syncs of a database apart.
   private let sync: String
   private let leaseTime: Duration
 
@@ -53,25 +51,25 @@ final class SharedSyncState: Sendable {
     REVOKE ALL ON _quire_rounds, _quire_listings, _quire_parents FROM PUBLIC
     """
 
-  /// The leases of a listing's run.
+  /// Returns the leases of one stage of a listing's run.
   func leases(_ work: Work, of listing: String, round: Int) -> PostgresLeaseStore {
     PostgresLeaseStore(
       database, work: name(of: work, listing), round: round, time: leaseTime)
   }
 
   private func name(of work: Work, _ listing: String) -> String {
-    // The listing called `a end` has units, which are not the end of `a`.
+    // The units of a listing named `a end` must not share a name with the end of `a`.
     let isPlain = work == .units && !Work.allCases.contains { listing.hasSuffix(" \($0.rawValue)") }
     return isPlain ? "\(sync)/\(listing)" : "\(sync)/\(listing) \(work.rawValue)"
   }
 
   // MARK: Rounds
 
-  /// The round that goes on, or a new one where the last came to its end: for all listings, or for `some`
-  /// of them. A round of some is over for those who read all.
+  /// Returns the current round, or begins another where the last is over. `some` names the listings
+  /// of a partial run, and is empty for all; a run of all counts a partial round as over.
   ///
-  /// The first one has the time for its number: where this state is lost, and destinations know earlier
-  /// rounds, it still is later than those.
+  /// The first round gets the time as its number: if this state is lost, that is still later than
+  /// the rounds that destinations remember.
   func beginRound(of some: Set<String>) async throws -> Int {
     try await database.transaction { [self] connection in
       let row = try connection.query(
@@ -92,7 +90,8 @@ final class SharedSyncState: Sendable {
     }
   }
 
-  /// All listings of the round have ended, or, where `isPartial`, those of a round of some.
+  /// Ends the round, all of whose listings have ended. A partial run ends only a round of some
+  /// listings.
   func endRound(_ round: Int, isPartial: Bool) async throws {
     try await database.transaction { [sync] connection in
       _ = try connection.query(
@@ -103,8 +102,8 @@ final class SharedSyncState: Sendable {
     }
   }
 
-  /// Forgets what is known of listings, which begin anew. Returns false, and does nothing, where a worker has
-  /// a lease.
+  /// Forgets the state of listings, which then begin anew. Returns false, without a change, if a
+  /// worker holds a lease.
   func restart(_ names: [String]) async throws -> Bool {
     try await database.transaction { [self] connection in
       let works = names.flatMap { listing in Work.allCases.map { name(of: $0, listing) } }
@@ -128,7 +127,7 @@ final class SharedSyncState: Sendable {
         record.isRestarting = true
         try save(record, connection)
       }
-      // What was read in this round is read in it again.
+      // In another round, listings that were already read are read again.
       if let round, round > 0 {
         try connection.query(
           "UPDATE _quire_rounds SET number = $2::bigint WHERE sync = $1", [sync, "\(round + 1)"])
@@ -159,13 +158,13 @@ final class SharedSyncState: Sendable {
       """, [sync, record.name, text])
   }
 
-  /// Notes the units of a listing in a round, unless another worker has done so. The parent is waited for
-  /// where it is read in this round, too.
+  /// Plans the units of a listing in a round, unless another worker has done so. With `waits`,
+  /// returns `.waiting` until the parent has ended in this round.
   func plan(
     _ listing: SyncListing, _ wanted: [SyncPlaceholder], _ round: Int, waits: Bool
   ) async throws -> Plan {
     try await database.transaction { [self] connection in
-      // One worker notes; the others find what it noted.
+      // One worker plans; the others find its plan.
       try connection.query(
         "SELECT pg_advisory_xact_lock(hashtextextended('quire sync ' || $1 || '/' || $2, 0))",
         [sync, listing.name])
@@ -186,7 +185,7 @@ final class SharedSyncState: Sendable {
     }
   }
 
-  /// Ends a listing for which there is nothing to do.
+  /// Ends a listing that needs no reading or cannot be read; returns nil for any other.
   private func end(
     _ record: inout SyncState.Record, _ listing: SyncListing, _ wanted: [SyncPlaceholder],
     _ parent: SyncState.Record?, _ round: Int, _ connection: PostgresConnection
@@ -212,7 +211,7 @@ final class SharedSyncState: Sendable {
     return .over(record)
   }
 
-  /// The values of the first parent that the last run has noted whose items a child reads.
+  /// Returns the values of the first parent in the last round whose items `child` reads.
   private func firstParent(
     of parent: SyncState.Record, for child: SyncListing, _ connection: PostgresConnection
   ) throws -> String? {
@@ -224,7 +223,7 @@ final class SharedSyncState: Sendable {
     ).first?.first.flatMap { $0 }
   }
 
-  /// What failed in an earlier round is tried again.
+  /// Reopens what failed in an earlier round, and the end of the run.
   private func reopen(_ record: SyncState.Record, _ connection: PostgresConnection) throws {
     for work in [Work.begin, .units] {
       try connection.query(
@@ -242,7 +241,7 @@ final class SharedSyncState: Sendable {
     _ record: inout SyncState.Record, _ listing: SyncListing, _ parent: SyncState.Record?,
     _ round: Int, _ connection: PostgresConnection
   ) throws {
-    // How it ended in the round before stays: a worker may still be in that one.
+    // The outcome of the previous round stays, because a worker may still be in that round.
     record.begin(listing, in: round, parentRound: parent?.lastRound(for: listing) ?? 0)
     for work in [Work.begin, .end] {
       try PostgresLeaseStore.add(
@@ -253,7 +252,8 @@ final class SharedSyncState: Sendable {
       return try PostgresLeaseStore.add(listing.units, to: work, round: round, connection)
     }
     try connection.query(
-      // Those that several rounds have noted once, as the last one did; without those that are gone by then.
+      // An item that several rounds stored counts once, as stored last, unless it was deleted by
+      // then.
       PostgresLeaseStore.insertion(
         """
         SELECT $1, values, $2::bigint FROM (SELECT DISTINCT ON (coalesce(item, values)) values, number \
@@ -266,7 +266,7 @@ final class SharedSyncState: Sendable {
       ])
   }
 
-  /// The destination of a listing has nothing of earlier rounds. Throws as `SyncState.Record.beginEmpty` does.
+  /// Accounts for an empty destination. Throws as `SyncState.Record.beginEmpty` does.
   func beginEmpty(_ listing: SyncListing) async throws {
     try await database.transaction { [self] connection in
       var record = try record(listing.name, connection, locking: true)
@@ -275,15 +275,15 @@ final class SharedSyncState: Sendable {
     }
   }
 
-  /// Notes the parents on a page, before the page is committed.
+  /// Stores the parents on a page, before the page is committed.
   func note(_ parents: [SyncState.Noted], of listing: String, round: Int) async throws {
     guard !parents.isEmpty else { return }
-    // Of an item's values, those that came last count.
+    // The values that came last for an item count.
     let last = Dictionary(parents.map { ($0.item, $0.values) }, uniquingKeysWith: { $1 })
     let pairs = last.sorted { ($0.value, $0.key) < ($1.value, $1.key) }
       .map { JSONValue.array([.string($0.key), .string($0.value)]) }
     try await database.transaction { [sync] connection in
-      // In one order, so that two workers never wait for each other.
+      // In sorted order, so that two workers never wait for each other.
       _ = try connection.query(
         """
         INSERT INTO _quire_parents (sync, listing, round, item, values) SELECT $1, $2, $3::bigint, \
@@ -304,7 +304,7 @@ final class SharedSyncState: Sendable {
     }
   }
 
-  /// Some of the parents beside a unit's own, those first whose listings were read.
+  /// Returns some of the other parents of a run, first those whose listing was read.
   func others(than unit: String, of record: SyncState.Record) async throws -> [SyncState.Parent] {
     try await database.transaction { [self] connection in
       try connection.query(
@@ -316,8 +316,8 @@ final class SharedSyncState: Sendable {
     }
   }
 
-  /// The items of a run's units that are done, how many units there are, and how the others ended, the most
-  /// frequent first.
+  /// Returns the number of items in the run's finished units, the number of all units, and the
+  /// outcomes of the unfinished ones, the most frequent first.
   func ends(of record: SyncState.Record) async throws -> (
     items: Int, units: Int, failed: [(outcome: SyncRun.Outcome, count: Int)]
   ) {
@@ -338,7 +338,7 @@ final class SharedSyncState: Sendable {
     )
   }
 
-  /// Notes how a listing ended in a round.
+  /// Stores how a listing ended in a round.
   func end(
     _ record: SyncState.Record, _ listing: SyncListing, _ round: Int, as outcome: SyncRun.Outcome,
     children: [String]
@@ -346,7 +346,7 @@ final class SharedSyncState: Sendable {
     try await database.transaction { [self] connection in
       var record = try self.record(record.name, connection, locking: true)
       guard record.tried < round else { return }
-      // Where the next round has taken the run up, it has ended there, too.
+      // If the next round has already planned the run, the run ends in that round too.
       record.end(outcome, of: listing, in: max(round, record.planned ?? 0))
       let readers = try children.map { try self.record($0, connection) }
       let read = record.drop(listing, readBy: readers)
@@ -367,7 +367,7 @@ final class SharedSyncState: Sendable {
     }
   }
 
-  /// What is known of listings, to be shown.
+  /// Returns the state of the last round and of the named listings, for display.
   func known(_ names: [String]) async throws -> SyncKnown {
     try await database.transaction { [self] connection in
       var known = SyncKnown()
@@ -411,13 +411,13 @@ final class SharedSyncState: Sendable {
   func close() async { await database.close() }
 }
 
-// How a unit ended, as its lease keeps it.
+// The outcome of a unit, as its lease stores it.
 extension SyncRun.Outcome {
   var stored: String {
     get throws { String(decoding: try JSONEncoder.ordered.encode(self), as: UTF8.self) }
   }
 
-  /// A unit that could not even be begun has its reason alone.
+  /// Decodes an outcome. For a unit that could not be begun, the text is only its reason.
   init(stored: String) {
     self =
       (try? JSONDecoder().decode(Self.self, from: Data(stored.utf8)))

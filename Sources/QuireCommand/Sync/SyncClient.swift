@@ -9,7 +9,8 @@ import QuireJSON
 import QuirePagination
 import Synchronization
 
-/// What `client` of a sync file says of all its requests: as the options of `quire export` do.
+/// The `client` member of a sync file, which sets for all requests what options of `quire export`
+/// set.
 struct SyncClient {
   let value: JSONValue
   /// The folder that paths are relative to.
@@ -19,7 +20,8 @@ struct SyncClient {
   /// How many requests to one server are sent at a time; 1 stands for no limit but the order of pages.
   let parallel: Int
 
-  /// The client. What is kept elsewhere, such as in the environment, is read for requests alone.
+  /// Returns the client. What is kept elsewhere, such as in the environment, is read only for
+  /// requests.
   func client(forRequests: Bool) throws -> PageClient {
     try SyncFileError.at("client") {
       let transport = try transport(forRequests: forRequests)
@@ -28,8 +30,8 @@ struct SyncClient {
     }
   }
 
-  /// Many servers count requests by the hour, and the first run of a large sync may use up what they allow; clocks
-  /// may differ by some minutes.
+  /// The default of `maxRetryAfter`. Many servers count requests by the hour, and the first run of
+  /// a large sync may use them up; the ten minutes more allow for clocks that differ.
   private static let maximumRetryAfter = Duration.seconds(70 * 60)
 
   private func text(_ name: String) -> String? { value[name]?.scalarText }
@@ -91,14 +93,15 @@ struct SyncClient {
     return configuration == CurlTransport.Configuration() ? .shared : CurlTransport(configuration)
   }
 
-  /// A readable file.
+  /// Returns the resolved path of a file. Throws if the file is not readable.
   private func file(_ path: JSONValue?, _ name: String) throws -> String? {
     guard let path = path?.scalarText.map({ SyncFile.resolved($0, in: folder) }) else { return nil }
     try InputFile.checkReadable(path, for: name)
     return path
   }
 
-  /// The server that something is for: the one that is named, or the only one of the file.
+  /// Returns the server that a credential is for: the one that it names, or the only one of the
+  /// file.
   private func origin(of value: JSONValue, _ name: String) throws -> String {
     if let origin = value["for"]?.string { return "\(try Origin(url: origin))" }
     guard origins.count == 1, let origin = origins.first else {
@@ -110,8 +113,8 @@ struct SyncClient {
 
   // MARK: Tokens
 
-  /// Tokens by a request of a form (RFC 6749, §4.4, §6), which is sent again before one's time is over and
-  /// when one is refused.
+  /// Returns a source of tokens that sends a form (RFC 6749, §4.4, §6), again before a token
+  /// expires and when one is refused.
   private func token(
     _ transport: CurlTransport, _ shared: PageClient.Configuration
   ) throws -> (any CredentialSource)? {
@@ -145,7 +148,7 @@ struct SyncClient {
     }
   }
 
-  /// What a server of tokens says (RFC 6749, §5.1).
+  /// The answer of a token server (RFC 6749, §5.1).
   private struct Answer: Decodable {
     let token: String
     let seconds: Int?
@@ -159,13 +162,13 @@ struct SyncClient {
   }
 }
 
-/// A refresh token that the server may change at each renewal: the old one is then no good (RFC 6749, §6; RFC
-/// 9700, §4.14.2), and the file that it came from gets the new one for the next run.
+/// A refresh token that the server may replace at each renewal, which makes the old one invalid
+/// (RFC 6749, §6; RFC 9700, §4.14.2). The file that it came from gets the new one for the next run.
 private final class RefreshToken: Sendable {
   private let current: Mutex<String>
   private let file: ReportFile?
 
-  /// A token, and what the sync file says in its place.
+  /// Creates a token from its value and from its text in the sync file.
   init(_ value: String, writtenAs text: String) {
     current = Mutex(value)
     file = text.hasPrefix("@") && text != "@-" ? .file(String(text.dropFirst())) : nil

@@ -5,13 +5,13 @@ import QuireJSON
 import QuirePagination
 import Yams
 
-/// The text of a sync file, read: what it says, and where that stands.
+/// The parsed text of a sync file, with the line and column of each name.
 struct SyncDocument {
   let value: JSONValue
-  /// The text's structure, with lines and columns; nil for JSON.
+  /// The YAML nodes, which have lines and columns; nil for JSON.
   private let root: Node?
 
-  /// Reads YAML or JSON. Throws `SyncFileError` for what is neither.
+  /// Parses YAML or JSON. Throws `SyncFileError` if the text is neither.
   init(_ bytes: [UInt8], isJSON: Bool) throws {
     let text = try Self.text(bytes)
     guard text.contains(where: { !$0.isWhitespace }) else { throw Self.empty }
@@ -34,18 +34,18 @@ struct SyncDocument {
 
   private static let empty = SyncFileError("the file", "It is empty.")
 
-  /// The error with the line and the column of what it is about, where those are known.
+  /// Returns the error with the line and column of its place, if they are known.
   func located(_ error: SyncFileError) -> SyncFileError {
     guard !error.isLocated, let mark = root.flatMap({ Self.mark(of: error.path[...], in: $0) })
     else { return error }
     return SyncFileError(mark, error.description)
   }
 
-  /// Where the name stands to which a path of names leads, or the last one of it that is there.
+  /// Returns the mark of the name at a dotted path, or of the last name on that path that exists.
   private static func mark(of path: Substring, in node: Node) -> Mark? {
     guard case .mapping(let mapping) = node else { return nil }
     for (key, child) in mapping {
-      // A place names what is hard to read by its escapes.
+      // A place contains names as `ServerText` escapes them.
       for name in [key.string ?? "", "\(ServerText(key.string ?? ""))"] where path.hasPrefix(name) {
         let rest = path.dropFirst(name.count)
         if rest.isEmpty { return key.mark }
@@ -58,7 +58,7 @@ struct SyncDocument {
   // MARK: Characters
 
   private static func text(_ bytes: [UInt8]) throws -> String {
-    // What some editors write in front of UTF-8 is no character of the text.
+    // Some editors write a byte order mark in front of UTF-8.
     let bytes = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? Array(bytes.dropFirst(3)) : bytes
     guard !bytes.prefix(4).contains(0), !bytes.starts(with: [0xFF, 0xFE]),
       !bytes.starts(with: [0xFE, 0xFF])
@@ -78,7 +78,8 @@ struct SyncDocument {
 
   // MARK: YAML
 
-  /// Far more than a sync file has, and less than aliases of aliases make.
+  /// The most nodes in a file: far more than a sync file has, but fewer than nested aliases can
+  /// expand to.
   private static let mostNodes = 100_000
 
   private static func value(
@@ -93,16 +94,16 @@ struct SyncDocument {
       for child in sequence { elements.append(try value(of: child, &count, isExact: isExact)) }
       return .array(elements)
     case .scalar(let scalar):
-      // YAML 1.1 also takes no, off, y and the like for truth values; they are texts here, such as Norway's name.
+      // YAML 1.1 also reads no, off and y as truth values. Here they are texts: NO is Norway.
       let isTruth = ["true", "false"].contains(scalar.string.lowercased())
       if isTruth, let flag = node.bool { return .bool(flag) }
       if node.null != nil { return .null }
-      // A number that JSON writes so; a date or a version stays a text.
+      // A number only if JSON writes it the same way; a date or a version stays a text.
       guard node.int != nil || node.float != nil else { return .string(scalar.string) }
       if case .number? = try? JSONDocument(Array(scalar.string.utf8)).value(at: "") {
         return .number(scalar.string)
       }
-      // Times such as 12:30 are numbers to base 60 in YAML 1.1 alone.
+      // Times such as 12:30 are base-60 numbers in YAML 1.1 only.
       guard isExact, !scalar.string.contains(":") else { return .string(scalar.string) }
       throw SyncFileError(
         scalar.mark,
@@ -112,7 +113,8 @@ struct SyncDocument {
     }
   }
 
-  /// `isExact` is for what is JSON: there a number is no text.
+  /// With `isExact`, for members that are JSON, a number without a JSON form is an error, not a
+  /// text.
   private static func value(
     of mapping: Node.Mapping, _ count: inout Int, isExact: Bool
   ) throws -> JSONValue {
@@ -124,7 +126,8 @@ struct SyncDocument {
       let isJSON = isExact || name == "body" || name == "pagination"
       members.append(.init(name, try value(of: child, &count, isExact: isJSON)))
     }
-    // Merged members (YAML 1.1, tag merge) come behind the mapping's own, which count.
+    // Merged members (YAML 1.1, merge type) follow the mapping's own members, which take
+    // precedence.
     if let merged = mapping.first(where: { $0.key.string == "<<" })?.value {
       for source in merged.sequence.map(Array.init) ?? [merged] {
         guard case .object(let more) = try value(of: source, &count, isExact: isExact) else {
@@ -138,7 +141,7 @@ struct SyncDocument {
 }
 
 extension SyncFileError {
-  /// What is wrong at a line and a column.
+  /// Creates an error for a line and a column.
   fileprivate init(_ mark: Mark?, _ text: String) {
     let place = mark.map { "line \($0.line), column \($0.column)" }
     self.init(place ?? "the file", text)
@@ -147,7 +150,7 @@ extension SyncFileError {
 }
 
 extension YamlError {
-  /// What is wrong, and where.
+  /// The error in a sentence, with its place.
   fileprivate var sentence: String {
     switch self {
     case .composer(_, let problem, let mark, _) where problem.contains("another document"):

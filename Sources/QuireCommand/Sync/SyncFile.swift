@@ -8,27 +8,27 @@ import QuireHTTP
 import QuireJSON
 import QuirePagination
 
-/// A sync file, understood: nothing is opened or requested yet.
+/// A sync file after reading and checking. Nothing is opened or requested yet.
 struct SyncFile: Sendable {
   /// The file's own path.
   let path: String
-  /// What is known between runs: a file, or, for several machines, a database.
+  /// The place of the state between runs: a file, or a database that several machines share.
   let statePath: String
-  /// Whether several machines share what is known.
+  /// Whether several machines share the state.
   var isShared: Bool { DestinationKind.isPostgres(statePath) }
-  /// The file's own name, by which a state of several syncs knows it on every machine.
+  /// The file's name without its extension, which identifies the sync in a shared state.
   var name: String { ((path as NSString).lastPathComponent as NSString).deletingPathExtension }
   /// The listings, parents before their children, else in the order of the file.
   let listings: [SyncListing]
   let client: PageClient
-  /// The servers that the file names: those that get its header fields.
+  /// The servers that the file names, which alone get its header fields.
   let origins: Set<Origin>
 
-  /// Reads a file of YAML or JSON, and, for requests, what it says is elsewhere. Throws `SyncFileError`
-  /// that says where it cannot be right.
+  /// Reads a YAML or JSON file and, for requests, the secrets that it keeps elsewhere. Throws
+  /// `SyncFileError` with the place of the error.
   ///
-  /// `state` says where what is known between runs is, in the place of the file; `parallel`, how many requests
-  /// to one server are sent at a time.
+  /// `state` overrides the file's own place of the state; `parallel` is the number of requests that are
+  /// sent to one server at a time.
   init(path: String, state: String? = nil, parallel: Int = 1, forRequests: Bool) throws {
     let document = try SyncDocument(
       try InputFile.read(path, for: "quire sync"), isJSON: path.hasSuffix(".json"))
@@ -79,7 +79,7 @@ struct SyncFile: Sendable {
     }
   }
 
-  /// The listings of these names, in order; all where none is named.
+  /// Returns the listings with these names, in order; all if `names` is empty.
   func listings(named names: [String]) -> [SyncListing] {
     listings.filter { names.isEmpty || names.contains($0.name) }
   }
@@ -88,7 +88,8 @@ struct SyncFile: Sendable {
     path.hasPrefix("/") || path.contains("://") || folder.isEmpty ? path : "\(folder)/\(path)"
   }
 
-  /// A text as `HeaderOption.value` reads it: `@file` is beside the sync file, as all its paths are.
+  /// Returns a text for `HeaderOption.value`, in which `@file` is resolved beside the sync file,
+  /// like all its paths.
   static func secret(_ text: String, in folder: String) -> String {
     text.hasPrefix("@") && text != "@-"
       ? "@\(resolved(String(text.dropFirst()), in: folder))" : text
@@ -145,7 +146,7 @@ struct SyncFile: Sendable {
     return ordered
   }
 
-  /// Throws where each round would replace what is there by the items of those parents alone that have changed.
+  /// Throws if each round would replace all items by those of changed parents only.
   private static func checkWhole(_ listing: SyncListing, _ all: [SyncListing]) throws {
     guard listing.destination.mode == .replace else { return }
     for ancestor in ancestors(of: listing, among: all)
@@ -158,7 +159,7 @@ struct SyncFile: Sendable {
     }
   }
 
-  /// The listing's parent, that one's parent, and so on.
+  /// Returns the listing's parent, that parent's parent, and so on.
   private static func ancestors(
     of listing: SyncListing, among all: [SyncListing]
   ) -> [SyncListing] {
@@ -170,7 +171,7 @@ struct SyncFile: Sendable {
       })
   }
 
-  /// Throws where a placeholder names what is no ancestor.
+  /// Throws if a placeholder names a listing that is not an ancestor.
   private static func check(_ listing: SyncListing, _ all: [SyncListing]) throws {
     let ancestors = ancestors(of: listing, among: all).map(\.name)
     for placeholder in listing.placeholders {
@@ -187,7 +188,7 @@ struct SyncFile: Sendable {
 }
 
 extension JSONValue {
-  /// What is written of a text, a number or a truth value.
+  /// The text of a string, a number or a truth value; nil for other values.
   var scalarText: String? {
     switch self {
     case .string(let text): text
@@ -196,7 +197,7 @@ extension JSONValue {
     }
   }
 
-  /// A text as a list of one, or the texts of a list.
+  /// A string as a list of one, or the strings of an array; nil for other values.
   var texts: [String]? {
     switch self {
     case .string(let text): [text]
@@ -205,7 +206,7 @@ extension JSONValue {
     }
   }
 
-  /// The members of an object as texts.
+  /// The members of an object as texts; empty for other values.
   var textsByName: [(name: String, text: String)] {
     guard case .object(let members) = self else { return [] }
     return members.map { ($0.name, $0.value.scalarText ?? "") }

@@ -5,16 +5,16 @@ import QuireExport
 import QuireHTTP
 import Synchronization
 
-/// What a person or a program may want to hear of a run.
+/// A message about the progress of a run, for a person or a program.
 struct SyncNote: Sendable {
   var listing: String
   /// `running`, `retry`, `pause`, or how the listing ended.
   var kind: String
   var words: String
   var report: ExportReport?
-  /// How many parents' listings are read, of how many.
+  /// The number of parents whose listing was read, and of all parents.
   var parents: (done: Int, count: Int)?
-  /// How long is waited.
+  /// The length of the wait before the next attempt.
   var wait: Duration?
   var isLast = false
 
@@ -22,13 +22,13 @@ struct SyncNote: Sendable {
     (self.listing, self.kind, self.words, self.isLast) = (listing, kind, words, isLast)
   }
 
-  /// A page was written.
+  /// Creates a note about a page that was written.
   init(_ listing: String, _ report: ExportReport, _ parents: (done: Int, count: Int)?) {
     (self.listing, kind, words) = (listing, "running", "")
     (self.report, self.parents) = (report, parents)
   }
 
-  /// Something is waited for.
+  /// Creates a note about a wait.
   init(_ listing: String, _ event: PageEvent) {
     self.listing = listing
     (kind, words) = ("pause", "")
@@ -39,7 +39,7 @@ struct SyncNote: Sendable {
     }
   }
 
-  /// A line of JSON.
+  /// The note as a line of JSON.
   var json: String {
     var members: [JSONValue.Member] = [
       .init("listing", .string(listing)), .init("event", .string(kind)),
@@ -50,7 +50,7 @@ struct SyncNote: Sendable {
     if !words.isEmpty { members.append(.init("message", .string(words))) }
     if let wait { members.append(.init("wait", .number("\(wait / .seconds(1))"))) }
     if let report {
-      // What this command has read, and what the destination holds of the run, over all commands.
+      // First what this command has read, then what all commands together have committed.
       add("items", report.items)
       add("pages", report.pages)
       add("committedItems", report.checkpoint?.items ?? 0)
@@ -65,12 +65,12 @@ struct SyncNote: Sendable {
   }
 }
 
-/// Tells of a run: a line for each listing that ends, on a terminal one that grows meanwhile, with rate, share,
-/// time left and what is waited for, of the listing that was heard of last; or lines of JSON, a page's at most once a
-/// second.
+/// The output about a run: a line for each listing that ends, and on a terminal a live line with
+/// rate, share, time left and waits of the listing that was updated last; or lines of JSON, at most
+/// one a second for pages.
 final class SyncLine: Sendable {
   private struct State {
-    /// Of each listing that is being read.
+    /// The live lines of the listings that are being read, by name.
     var lines: [String: (meter: ProgressMeter, notes: WaitNotes)] = [:]
     var written: ContinuousClock.Instant?
   }
@@ -108,7 +108,7 @@ final class SyncLine: Sendable {
     return (meter, WaitNotes(isOn: !meter.isShown) { Diagnostics.write("\(listing): \($0)") })
   }
 
-  /// Says on stderr what is waited for, where no line shows it.
+  /// Writes a wait to standard error if no live line shows it.
   private func say(_ note: SyncNote, in notes: WaitNotes) {
     if note.report != nil { return notes.delivered() }
     guard let wait = note.wait else { return }

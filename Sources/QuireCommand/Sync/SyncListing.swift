@@ -10,9 +10,10 @@ import QuirePagination
 
 /// A listing of a sync file.
 struct SyncListing: Sendable {
-  /// Reading only what has changed.
+  /// The rule by which later runs read only what has changed.
   struct Since: Sendable {
-    /// The ancestor's name by which requests have what they ask for: `{since:value}`.
+    /// The name in place of an ancestor's by which requests get the greatest value:
+    /// `{since:value}`.
     static let name = "since"
 
     var increment: Increment
@@ -26,33 +27,33 @@ struct SyncListing: Sendable {
   let body: SyncBody?
   let pagination: Pagination
   let parent: String?
-  /// Members that each item gets.
+  /// The members that are added to each item.
   let with: [(name: String, value: SyncPlaceholder)]
   private(set) var since: Since?
-  /// Whether a run of its parent notes only those whose listing may have changed, because that listing or one of
-  /// its ancestors' is read for changes.
+  /// Whether runs of the parent store only items whose listing may have changed, because the parent
+  /// or one of its ancestors is read for changes.
   var readsChangedParents = false
-  /// Whether a run notes only those items that may have changed.
+  /// Whether runs store only items that may have changed.
   var notesChanges: Bool { since != nil || changes || readsChangedParents }
   let split: SyncSplit?
-  /// Whether later runs ask for what has changed, by the server's own token.
+  /// Whether later runs ask for changes by the server's own token or link.
   let changes: Bool
-  /// How an item is told to be gone.
+  /// How a deleted item is recognised.
   let deleted: Tombstone?
   let destination: DestinationRequest
   let headers: HTTPFields
   let parameters: [(name: String, text: String)]
-  /// Values of parameters that are kept elsewhere.
+  /// The values of parameters that are kept outside the file.
   let secrets: [String]
   let pageSize: Int?
   let limits: Limits
-  /// Whether a parent's listing that is not there counts as an empty one.
+  /// Whether a missing listing of a parent counts as empty.
   let skipsMissing: Bool
-  /// What makes it the listing that it is, by name, to compare with an unfinished run's.
+  /// The parts that define the listing, by name, to compare with those of an unfinished run.
   let definition: [String: String]
 
-  /// Reads a listing that was checked, and, for requests, what it says is elsewhere. Throws `SyncFileError`, or
-  /// what an option or the library refuses.
+  /// Reads a listing that was checked and, for requests, the secrets that it keeps elsewhere.
+  /// Throws `SyncFileError`, or the error of an option or of the library.
   init(
     _ name: String, _ value: JSONValue, in file: JSONValue, folder: String, forRequests: Bool
   ) throws {
@@ -96,7 +97,7 @@ struct SyncListing: Sendable {
     body = try Self.body(value["body"], headers, pagination, folder: folder, at: place)
     method = try Self.method(value["method"]?.scalarText, hasBody: body != nil, at: place)
     pageSize = value["pageSize"]?.integer
-    // Each parent's own walk knows how many empty pages are too many; many parents may have no items.
+    // The walk of each parent limits empty pages itself; many parents in a row may have no items.
     limits = Limits(
       pages: value["maxPages"]?.integer, items: value["maxItems"]?.integer,
       consecutiveEmptyPages: .max)
@@ -113,7 +114,7 @@ struct SyncListing: Sendable {
     try checkPlaceholders(written, at: place)
   }
 
-  /// What is known of a listing's increments is known of this request and this field.
+  /// A digest of the request and the field: stored increments apply to this combination only.
   private var scope: String {
     let request =
       ["url", "for", "pagination", "parameters"].map { definition[$0] ?? "" }
@@ -152,22 +153,23 @@ struct SyncListing: Sendable {
     "Each run would replace all by what has changed, and what has not would be lost. Leave out mode: by its key, what "
     + "comes again takes its own place."
 
-  /// All that is asked of its ancestors' items.
+  /// All placeholders for values of ancestors' items.
   var placeholders: [SyncPlaceholder] {
     (asked + with.map(\.value)).filter { !isOwn($0) }
   }
 
-  /// All that requests have in them.
+  /// All placeholders in requests.
   private var asked: [SyncPlaceholder] { url.placeholders + (body?.placeholders ?? []) }
 
-  /// Whether a placeholder is of a part or an increment, and of no ancestor.
+  /// Whether a placeholder stands for a part's bound or an increment's value, not for an
+  /// ancestor's.
   func isOwn(_ placeholder: SyncPlaceholder) -> Bool {
     split != nil && placeholder.listing == SyncSplit.name
       || since != nil && placeholder.listing == Since.name
   }
 
-  /// The units of a listing without a parent, for several machines: its parts, or several of them each where
-  /// there are very many.
+  /// The units, for several machines, of a listing without a parent: its parts, or groups of
+  /// adjacent parts if there are more than 10,000.
   var units: [String] {
     guard let split else { return [SyncState.Parent.none.values] }
     return split.split(of: nil).ranges(atMost: 10_000).map {
@@ -175,11 +177,12 @@ struct SyncListing: Sendable {
     }
   }
 
-  /// By default times begin five minutes earlier, for clocks that differ, and numbers where they ended.
+  /// Reads `since`. By default, times begin five minutes earlier, because clocks differ, and
+  /// numbers begin where they ended.
   private static func since(_ value: JSONValue, isChild: Bool) throws -> Since {
     var increment = Increment(try PagePath(value["field"]?.string ?? ""), lookBack: .seconds(300))
     increment.numberLookBack = 0
-    // Known ground in the listing of one parent is not the end of all.
+    // A known item in one parent's listing does not end the listings of other parents.
     increment.isNewestFirst = !isChild && value["newestFirst"]?.boolean ?? false
     if let back = value["lookBack"]?.scalarText {
       increment.numberLookBack = Int64(back)
@@ -189,7 +192,7 @@ struct SyncListing: Sendable {
       increment: increment, parameter: value["parameter"]?.scalarText, start: value["start"])
   }
 
-  /// Throws where what is asked for would be the same for all parents, or all parts.
+  /// Throws if requests would be the same for all parents or for all parts.
   private func checkPlaceholders(
     _ parameters: [(name: String, text: String)], at place: String
   ) throws {
@@ -211,7 +214,7 @@ struct SyncListing: Sendable {
     )
   }
 
-  /// Throws where no request says what has been seen, or the first one has nothing to say.
+  /// Throws if no request contains the greatest value, or if the first URL would have none.
   private func checkSince(at place: String) throws(SyncFileError) {
     guard let since else { return }
     let names = asked.names(of: Since.name)
@@ -219,7 +222,7 @@ struct SyncListing: Sendable {
       throw SyncFileError(
         place, "An increment has no \(ServerText(unknown)). Write {since:value}.")
     }
-    // The order alone tells where what is known begins.
+    // Newest first, the listing is read up to the known items without a value in its requests.
     guard since.parameter != nil || !names.isEmpty || since.increment.isNewestFirst else {
       throw SyncFileError(
         place,
@@ -302,7 +305,7 @@ struct SyncListing: Sendable {
     return method
   }
 
-  /// Throws where a text is there in the place of a list.
+  /// Throws if a text with commas stands in the place of a list.
   private static func checkList(_ value: JSONValue?, at place: String) throws(SyncFileError) {
     guard let text = value?.string, text.contains(",") else { return }
     throw SyncFileError(place, "One name is a text, and several are a list: [\(ServerText(text))].")

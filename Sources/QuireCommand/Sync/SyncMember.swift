@@ -6,12 +6,12 @@ import QuireHTTP
 import QuireJSON
 import QuirePagination
 
-/// A member of a sync file: its name, what it is, and a note. From these come the reader's checks, the hints
-/// for misspelt names, and the JSON Schema.
+/// A member of a sync file: its name, kind and note. The reader's checks, the hints for misspelt
+/// names and the JSON Schema are made from these.
 struct SyncMember: Sendable {
   indirect enum Kind: Sendable {
     case text, flag
-    /// From that number on.
+    /// A whole number not less than `from`.
     case wholeNumber(from: Int)
     /// A text, a number or a truth value.
     case scalar
@@ -19,10 +19,10 @@ struct SyncMember: Sendable {
     case texts
     /// One of these words.
     case word([String])
-    /// Names and texts.
+    /// An object of texts under any names.
     case textsByName
     case object([SyncMember])
-    /// Names and objects of one kind.
+    /// An object of objects of one kind, under any names.
     case objectsByName([SyncMember])
     /// A text, or an object.
     case textOr([SyncMember])
@@ -45,7 +45,7 @@ struct SyncMember: Sendable {
   }
 }
 
-/// What a sync file can say.
+/// The members that a sync file may have.
 extension SyncMember {
   static let file: [SyncMember] = [
     SyncMember("$schema", .text, "The JSON Schema of this file, for editors."),
@@ -204,21 +204,22 @@ extension SyncMember {
   ]
 }
 
-/// Why a sync file cannot be right: where, and what.
+/// An error in a sync file: its place and its reason.
 struct SyncFileError: Error, CustomStringConvertible {
   var description: String
-  /// The names that lead to what it is about, with dots between them.
+  /// The member names that lead to the place, separated by dots.
   let path: String
-  /// Whether the line is said.
+  /// Whether the description already names the line.
   var isLocated = false
 
-  /// What is wrong at a place, or with a member there.
+  /// Creates an error for a place, or for a member there.
   init(_ place: String, _ text: String, member: String? = nil) {
     description = "\(place): \(text)"
     path = [place == "the file" ? nil : place, member].compactMap(\.self).joined(separator: ".")
   }
 
-  /// What `read` makes of what stands at a place. What an option or the library refuses is wrong there.
+  /// Returns the result of `read`, and turns the errors of options and of the library into one for
+  /// `place`.
   static func at<Value>(_ place: String, _ read: () throws -> Value) throws -> Value {
     do {
       return try read()
@@ -233,7 +234,8 @@ struct SyncFileError: Error, CustomStringConvertible {
 // MARK: - Checking
 
 extension SyncMember {
-  /// Throws where an object has a member that is not one of these, lacks one, or has another kind of value.
+  /// Throws if an object has an unknown member, lacks a required one, or has a value of the wrong
+  /// kind.
   static func check(
     _ value: JSONValue, _ members: [SyncMember], at place: String
   ) throws(SyncFileError) {
@@ -256,8 +258,8 @@ extension SyncMember {
     }
   }
 
-  /// YAML refuses a name that is there twice by itself, and JSON does not (RFC 8259, §4): one of the two
-  /// would be lost.
+  /// Throws if a name appears twice. The YAML parser refuses that already, but JSON allows it (RFC
+  /// 8259, §4), and one of the two values would be lost.
   private static func checkNames(
     _ members: [JSONValue.Member], at place: String
   ) throws(SyncFileError) {

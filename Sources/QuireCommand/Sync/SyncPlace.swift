@@ -5,11 +5,12 @@ import QuireExport
 import QuireJSON
 import QuirePagination
 
-/// Where something of a sync is kept: a file, or a table of a database. Says of two places whether they are one.
+/// A place where a sync stores something: a file or a table. Equal places are the same file or
+/// table.
 struct SyncPlace: Hashable {
-  /// The file with all links followed, or what of an address leads to a database.
+  /// The file's path with all links resolved, or the parts of an address that identify a database.
   let path: String
-  /// The table as its database compares names; nil for a file.
+  /// The table's name as its database compares names; nil for a file.
   let table: String?
 
   init(_ path: String, table: String? = nil) {
@@ -20,14 +21,14 @@ struct SyncPlace: Hashable {
     }
   }
 
-  /// The same where file systems do not tell upper case from lower case, as most of macOS and Windows do not.
+  /// The place as file systems without case see it, which most of macOS and Windows have.
   var folded: SyncPlace {
     DestinationKind.isPostgres(path) ? self : SyncPlace(folded: path.lowercased(), table)
   }
 
   private init(folded path: String, _ table: String?) { (self.path, self.table) = (path, table) }
 
-  /// An address without what leads to the same tables: password, how it is spelt, options of the connection.
+  /// Returns an address without what does not change its tables: password, spelling, other options.
   private static func database(_ address: String) -> String {
     guard let parts = URLComponents(string: address) else { return address }
     let names = ["host", "hostaddr", "port", "dbname", "user", "service", "options"]
@@ -40,8 +41,8 @@ struct SyncPlace: Hashable {
 }
 
 extension SyncFile {
-  /// Throws where two listings have one destination, which holds how far one of them is committed, or where one
-  /// has that of the sync's own.
+  /// Throws if two listings have one destination, which can hold the progress of only one, or if a
+  /// listing's destination is a file or table of the sync itself.
   static func checkDistinct(
     _ listings: [SyncListing], path: String, statePath: String
   ) throws(SyncFileError) {
@@ -78,7 +79,7 @@ extension SyncFile {
     }
   }
 
-  /// Throws where a text is no path of a file that can be kept: said before anything is requested.
+  /// Throws if a text is not the path of a file that can be kept. Checked before any request.
   static func checkPath(_ text: String, in folder: String, at place: String) throws(SyncFileError) {
     let scheme = text.firstRange(of: "://").map { text[..<$0.upperBound] }
     let path = resolved(text, in: folder)

@@ -8,28 +8,29 @@ import QuireHTTP
 import QuireJSON
 import QuirePagination
 
-/// One run of a sync: its listings, parents before children, each as an export of its own, and several at a time where
-/// that is asked for.
+/// One run of a sync. It exports the listings, several at a time if asked for, parents before
+/// children.
 struct SyncRun: Sendable {
-  /// How a listing, or a unit of one, ended, or that it is being read.
+  /// How a listing or a unit of one ended, or that it is being read.
   struct Outcome: Codable, CustomStringConvertible, Sendable {
     enum Kind: String, Codable, Sendable {
       case complete, limited, incomplete, failed, interrupted, skipped, running
     }
 
     var kind: Kind
-    /// In a sentence.
+    /// The outcome in a sentence.
     var words: String
-    /// The greatest value of an increment; known by its record.
+    /// The greatest value of an increment. Not encoded, because the record stores it.
     var watermark: JSONValue?
 
     private enum CodingKeys: CodingKey { case kind, words }
 
     var description: String { words.isEmpty ? kind.rawValue : "\(kind.rawValue): \(words)" }
-    /// Whether nothing of the listing is missing but what was not asked for.
+    /// Whether no items are missing except those beyond a limit.
     var isSuccess: Bool { kind == .complete || kind == .limited }
 
-    /// That of a listing whose parent has not come to its end yet, be it for a limit of its own.
+    /// Returns the outcome of a listing whose parent was never read to its end, perhaps because of
+    /// a limit.
     static func waiting(for parent: SyncState.Record) -> Outcome {
       guard parent.outcome?.kind == .limited else {
         return Outcome(
@@ -42,8 +43,8 @@ struct SyncRun: Sendable {
         words: "it is read once \(parent.name) has come to its end, behind its limit")
     }
 
-    /// That of a listing that would not be read for parents that changed before it was there; nil where all that
-    /// no run of it has read are known.
+    /// Returns the outcome of a child listing that was added after its parent had discarded changed
+    /// items it would need; nil if all of those items are still known.
     static func partial(
       _ listing: SyncListing, _ record: SyncState.Record, _ parent: SyncState.Record
     ) -> Outcome? {
@@ -58,8 +59,9 @@ struct SyncRun: Sendable {
           + "\(listing.name).")
     }
 
-    /// That of a listing, for itself or its descendants, which need what was not noted of a parent's item; nil
-    /// where all was, be it null. The next round reads the parents anew.
+    /// Returns the outcome of a listing that needs, for itself or its descendants, a value that was
+    /// not stored for a parent's item; nil if all were stored, even as null. The next round reads
+    /// the parents anew.
     static func lacking(
       _ values: String?, for listing: SyncListing, _ wanted: [SyncPlaceholder]
     ) throws -> Outcome? {
@@ -78,8 +80,8 @@ struct SyncRun: Sendable {
         + "\(ServerText(SyncSource.name(of: placeholder, for: listing.parent))) of them."
     }
 
-    /// That of a listing that the file describes otherwise than when its unfinished run began; nil where it
-    /// does not.
+    /// Returns the outcome of a listing that the file has changed since its unfinished run began;
+    /// nil if it is the same.
     static func changed(_ listing: SyncListing, since record: SyncState.Record) -> Outcome? {
       let (old, new) = (record.definition, listing.definition)
       let names = Set(old.keys).union(new.keys).filter { old[$0] != new[$0] }.sorted()
@@ -94,14 +96,14 @@ struct SyncRun: Sendable {
 
   let file: SyncFile
   let state: SyncState
-  /// The listings to read; all where none is named.
+  /// The names of the listings to read; all if empty.
   let names: [String]
   let restarts: Bool
-  /// How many listings, and of each how many parents', are read at a time.
+  /// The number of listings that are read at a time, and of parents of each.
   var parallel = 1
 
-  /// Reads each listing that this round has not read yet. Returns whether all of them are complete;
-  /// throws `CancellationError` where the run was asked to stop.
+  /// Reads each listing that this round has not read yet. Returns whether all of them succeeded;
+  /// throws `CancellationError` if the run was asked to stop.
   func run(_ tell: @escaping @Sendable (SyncNote) -> Void) async throws -> Bool {
     let listings = file.listings(named: names)
     if restarts {
@@ -116,8 +118,8 @@ struct SyncRun: Sendable {
     return isComplete
   }
 
-  /// Reads listings, each once its parent has ended. One that ends does not keep the next waiting, and where one is
-  /// interrupted all are.
+  /// Reads listings, each after its parent has ended, up to `parallel` at a time. A failed listing
+  /// stops no other; an interruption stops all.
   private func read(
     _ listings: [SyncListing], _ round: Int, _ tell: @escaping @Sendable (SyncNote) -> Void
   ) async throws -> Bool {
@@ -163,7 +165,7 @@ struct SyncRun: Sendable {
       return .waiting(for: try state.record(listing.parent ?? ""))
     }
     if let outcome = Outcome.changed(listing, since: record) { return outcome }
-    // What a client shares, such as its budget, its copies share.
+    // Copies of a client share its budget.
     var client = file.client
     client.configuration.onEvent = { event in
       switch event {
@@ -194,8 +196,9 @@ struct SyncRun: Sendable {
     return outcome
   }
 
-  /// The outcome of a listing that would begin for parents that are not all known, or of which it lacks
-  /// something. All of a round have the same values, but for a file that was changed within one.
+  /// Returns the outcome of a listing that would begin although its parents are not all known or
+  /// lack a value. One parent is checked for all: the values of a round have the same names, unless
+  /// the file was changed during it.
   private func refused(_ listing: SyncListing, _ wanted: [SyncPlaceholder]) throws -> Outcome? {
     let record = try state.record(listing.name)
     guard let parent = try listing.parent.map({ try state.record($0) }), !record.isUnfinished else {
@@ -207,10 +210,11 @@ struct SyncRun: Sendable {
       ?? Outcome.lacking(first?.values, for: listing, wanted)
   }
 
-  /// The record of a run that goes on or begins; nil where the parent has none to read it for.
+  /// Returns the record of the run that continues or begins; nil if the parent has no round to
+  /// read.
   private func begin(_ listing: SyncListing, _ round: Int) throws -> SyncState.Record? {
     var record = try state.record(listing.name)
-    // Of a run that is going on, nothing changes.
+    // An unfinished run keeps its record.
     if record.isUnfinished { return record }
     let parentRound = try listing.parent.map { try state.record($0).lastRound(for: listing) }
     guard parentRound != 0 else { return nil }
@@ -230,7 +234,7 @@ struct SyncRun: Sendable {
     return words
   }()
 
-  /// How a listing, or a unit of one, ended.
+  /// Returns how a listing or a unit of one ended.
   static func outcome(
     _ report: ExportReport, of listing: SyncListing, skipped: Int,
     failed: SyncSource.Failures = .init()
@@ -249,7 +253,7 @@ struct SyncRun: Sendable {
   private static func outcome(
     of report: ExportReport, _ listing: SyncListing, _ skipped: Int, _ failed: Int
   ) -> Outcome {
-    // Up to its first commit, a run that begins finds what the one before it has left.
+    // Before its first commit, a new run reports the checkpoint of the run before it.
     let isOfRunBefore =
       if case .cancelled = report.end { report.commits == 0 && !report.isResumed } else { false }
     var words = (isOfRunBefore ? 0 : report.checkpoint?.items ?? 0).counted("item")
@@ -274,7 +278,8 @@ struct SyncRun: Sendable {
     }
   }
 
-  /// A failure of a listing's destination, with the options by which it begins anew where that helps.
+  /// Returns the message for a failed destination, with the options that begin it anew if that
+  /// helps.
   static func refusal(by error: any Error, of listing: SyncListing) -> String {
     guard let error = error as? SinkError,
       [.notOurs, .otherRequest, .damaged].contains(error.code)
@@ -282,8 +287,8 @@ struct SyncRun: Sendable {
     return "\(error) --restart --only \(listing.name) begins anew."
   }
 
-  /// A run that came to the end of its listing is complete, unless items are missing that were declared: as
-  /// `ExportReport.isComplete`.
+  /// Returns the outcome of a run that reached the end of its listing: complete unless items are
+  /// missing that were declared, as in `ExportReport.isComplete`.
   private static func ended(
     _ words: String, _ checkpoint: Checkpoint?, _ failed: Int
   ) -> Outcome {
@@ -297,7 +302,8 @@ struct SyncRun: Sendable {
         + (checkpoint?.fellShort == true ? "; what was there stays" : ""))
   }
 
-  /// Notes how a listing ended. One that failed goes on in a later round; the next is not kept waiting.
+  /// Stores how a listing ended. A failed listing continues in a later round and does not delay the
+  /// next listing.
   private func ended(_ listing: SyncListing, _ outcome: Outcome, _ round: Int) throws {
     let readers = try file.listings.filter { $0.parent == listing.name }.map {
       try state.record($0.name)
@@ -313,7 +319,8 @@ struct SyncRun: Sendable {
 }
 
 extension SyncFile {
-  /// For each listing what its descendants need of its items, and of its ancestors' through it.
+  /// The values of a listing's items that its descendants need, including those of its ancestors
+  /// that it passes on, by the listing's name.
   var wantedValues: [String: [SyncPlaceholder]] {
     var wanted: [String: [SyncPlaceholder]] = [:]
     for listing in listings.reversed() {
@@ -330,7 +337,7 @@ extension SyncFile {
 }
 
 extension SyncListing {
-  /// The listing on its way into a sink, or what has changed in it.
+  /// Returns an export of the listing, or of what has changed in it.
   func export(_ source: SyncSource, to sink: some Sink) -> Export {
     var export =
       since.map { since in
@@ -338,16 +345,17 @@ extension SyncListing {
       } ?? Export(source.cursor(since: nil), to: sink)
     export.deleted = deleted
     export.readsChanges = changes
-    // A limit is one of each round, which goes on behind the last.
+    // A limit applies to each round, which continues where the last one stopped.
     export.countsLimitsAnew = true
-    // What comes again takes its own place.
+    // For mode `upsert` only, where repeated items replace the stored ones.
     export.restartsExpired = true
     return export
   }
 }
 
 extension SyncFile {
-  /// Throws where a run that goes on reads parents that would be forgotten: its place is one among them.
+  /// Throws if an unfinished run reads parents that would be forgotten: its position refers to one
+  /// of them.
   func checkReaders(
     of restarted: [String], _ record: (String) throws -> SyncState.Record
   ) throws {

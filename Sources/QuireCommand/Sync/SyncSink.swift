@@ -7,9 +7,9 @@ import QuireHTTP
 import QuireJSON
 import QuirePagination
 
-/// A listing's destination, and beside it what its children and its next run need.
+/// A listing's destination, which also stores what the listing's children and its next run need.
 struct SyncSink: Sink {
-  /// The run of this round was complete before: there is nothing to do but to note it.
+  /// The error that the run of this round is already complete and only has to be recorded.
   struct AlreadyDone: Error {
     var checkpoint: Checkpoint
   }
@@ -21,8 +21,8 @@ struct SyncSink: Sink {
 
   var mode: SinkMode { base.mode }
 
-  /// Throws where the place of an unfinished run is one among parents that the state has numbered, and that it
-  /// knows no more.
+  /// Throws if the destination holds an unfinished run whose position refers to parents that the
+  /// state no longer knows.
   static func check(
     _ checkpoint: Checkpoint?, of listing: SyncListing, _ record: SyncState.Record
   ) throws(SinkError) {
@@ -65,7 +65,7 @@ struct SyncSink: Sink {
   }
 }
 
-/// A destination that is open, and beside it what is to be noted of its pages.
+/// An open destination that also collects what is to be stored of its pages.
 final class SyncSession: SinkSession {
   private let base: any SinkSession
   private let values: SyncValues
@@ -92,7 +92,8 @@ final class SyncSession: SinkSession {
     }
   }
 
-  /// What is noted first comes again where the commit does not come through, and changes nothing then.
+  /// Stores the parents, then commits. If the commit fails, the same parents are stored again,
+  /// which changes nothing.
   func commit(_ checkpoint: Checkpoint) async throws {
     try await note(parents, finished)
     (parents, finished) = ([], [])
@@ -103,15 +104,15 @@ final class SyncSession: SinkSession {
   func close() async { await base.close() }
 }
 
-/// What the children of a listing ask of its items.
+/// The values of a listing's items that its descendants need.
 struct SyncValues: Sendable {
   let listing: SyncListing
-  /// By the names that they use.
+  /// The placeholders for the values, as the descendants name them.
   let wanted: [SyncPlaceholder]
   let source: SyncSource
 
-  /// For each item of a page what the descendants need of it, and, through it, of its ancestors, as one text;
-  /// a value that is not there, or that no address could have, is null. Behind them, those that are gone.
+  /// Returns the values that descendants need, for each item of a page, including those of its
+  /// ancestors. A value that is missing or is not valid Unicode is null. Deleted items follow.
   func all(of page: SinkPage) throws -> [SyncState.Noted] {
     guard !wanted.isEmpty else { return [] }
     let above: JSONValue = listing.parent == nil ? .null : try source.values(at: page.position)
@@ -128,8 +129,9 @@ struct SyncValues: Sendable {
     return items + (try page.deleted.compactMap { try key(of: $0, above).map { .init(gone: $0) } })
   }
 
-  /// By what a later item takes the place of this one; nil where none does. An item of another parent may have the
-  /// same key, and children of its own.
+  /// Returns the identity by which a later item replaces this one; nil if none does. It includes
+  /// the parent's values, because an item of another parent may have the same key and children of
+  /// its own.
   private func key(of item: RawItem, _ above: JSONValue) throws -> String? {
     guard listing.destination.mode == .upsert, let key = listing.destination.key else { return nil }
     var values = [above]

@@ -9,19 +9,19 @@ import QuireJSON
 import QuirePagination
 import Synchronization
 
-/// The pages of a listing for each of its parents, one parent after the other, in the order of their
-/// numbers; a listing without one is read once.
+/// Reads a listing for each of its parents, one after the other in the order of their numbers. A
+/// listing without a parent is read once.
 ///
-/// A position is the parent's number and the place in its listing: one position covers both levels.
+/// A position combines the parent's number with the position in that parent's listing.
 final class SyncSource: Sendable {
-  /// The pages of what has changed since a value, or of all, for one walk.
+  /// The pages of one walk: all items, or those changed since a value.
   struct Pages: PageSource {
     let source: SyncSource
     let since: JSONValue?
-    /// A walk through the listing of the parent with a number.
+    /// The walk through one parent's listing, identified by the parent's number.
     let open = OpenWalk<Int>()
 
-    /// A walk is left open between pages.
+    /// True, because the walk through a parent's listing stays open between pages.
     var needsClosing: Bool { true }
     func page(at position: Position?) async throws -> Page<RawItem>? {
       try await source.page(at: position, since: since, open)
@@ -29,20 +29,21 @@ final class SyncSource: Sendable {
     func close(at position: Position?) async { await open.close() }
   }
 
-  /// Where a page is.
+  /// The place of a page: a parent and a position in its listing.
   private struct Place {
     var parent: SyncState.Parent
     /// Nil at the beginning of the parent's listing.
     var inner: Position?
-    /// Items that came of the parent's listing before; none are known where it was not read from its start.
+    /// The items received so far of the parent's listing; unknown if it was not read from its
+    /// start.
     var tally = ItemTally()
   }
 
-  /// Whose listings are read.
+  /// The parents whose listings are read.
   enum Parents: Sendable {
-    /// Those of the round in which the record's run reads them.
+    /// The stored parents of the rounds that the record's run reads.
     case noted(SyncState, SyncState.Record)
-    /// One, or none, and of its listing perhaps one part.
+    /// One parent or none, and perhaps only one part of its listing.
     case one(SyncState.Parent, part: Range<Int64>?)
   }
 
@@ -50,25 +51,26 @@ final class SyncSource: Sendable {
   private let client: PageClient
   private let origins: Set<Origin>
   private let parents: Parents
-  /// How many parents' listings are read at a time.
+  /// The number of parents whose listings are read at a time.
   private let parallel: Int
-  /// The members that items get, and where they would have them.
+  /// The members that `with` adds, and the paths at which items must not have them already.
   private let given: [(name: String, path: PagePath)]
   private let notes = Mutex(Notes())
 
   private struct Notes {
-    /// Parents whose listing was not there.
+    /// The number of parents whose listing was missing and was skipped.
     var skipped = 0
-    /// The values of parents that were finished with the page at a position.
+    /// The values of parents whose listing ended with the page at a position.
     var finished: [Position?: String] = [:]
     var failed = Failures()
-    /// Parents whose listing was read to its end, those of earlier calls included; nil before the first page.
+    /// The number of parents whose listing was read to its end, by earlier commands too; nil before
+    /// the first page.
     var done: Int?
   }
 
-  /// Listings of parents that failed, and were left out.
+  /// The listings of parents that failed and were left out.
   struct Failures: Sendable {
-    /// Of more, the parents are not the reason.
+    /// The most failures in a row that are attributed to the parents themselves.
     static let mostInARow = 10
 
     var count = 0
@@ -90,20 +92,20 @@ final class SyncSource: Sendable {
     }
   }
 
-  /// The listing, or what has changed in it.
+  /// Returns a cursor through the listings of all parents, or through what has changed in them.
   func cursor(since: JSONValue?) -> Cursor<RawItem> {
     let since = since ?? listing.since?.start
     return Cursor<RawItem>.ofEachWalk { Pages(source: self, since: since) }
       .limited(to: listing.limits)
   }
 
-  /// Parents whose listing was not there.
+  /// The number of parents whose listing was missing and was skipped.
   var skipped: Int { notes.withLock { $0.skipped } }
 
-  /// Parents whose listing failed.
+  /// The listings of parents that failed and were left out.
   var failed: Failures { notes.withLock { $0.failed } }
 
-  /// Parents whose listing was read to its end.
+  /// The number of parents whose listing was read to its end.
   var parentsDone: Int { notes.withLock { $0.done ?? 0 } }
 
   private func page(
@@ -132,7 +134,8 @@ final class SyncSource: Sendable {
     return try await page(of: found, at: place, position, open)
   }
 
-  /// The page of a parent's listing as one of all listings; without it, the end of that one.
+  /// Returns a page of a parent's listing as a page of the whole; nil means that the parent's
+  /// listing has ended.
   private func page(
     of found: Page<RawItem>?, at place: Place, _ position: Position?, _ open: OpenWalk<Int>
   ) async throws -> Page<RawItem> {
@@ -151,7 +154,8 @@ final class SyncSource: Sendable {
         page.metadata[MissingItems.self] = MissingItems(missing)
         try forget(place.parent)
       } else if listing.since != nil, let found, place.inner != nil || !found.head.isAbsent {
-        // Pages are written in order: what follows is asked for when this one is on its way.
+        // Pages are written in order; `SyncSession` takes this when it writes the page, perhaps
+        // while the next one is read.
         notes.withLock { $0.finished[position == .start ? nil : position] = place.parent.values }
       }
       try await proceed(from: place.parent, behind: &page, open)
@@ -159,7 +163,7 @@ final class SyncSource: Sendable {
     return page
   }
 
-  /// Takes over what the page of a parent's listing says, but for where it leads.
+  /// Copies the properties of a parent's page, except for its next position, and counts its items.
   private func fill(
     _ page: inout Page<RawItem>, from found: Page<RawItem>, at place: Place,
     _ tally: inout ItemTally
@@ -168,7 +172,7 @@ final class SyncSource: Sendable {
     page.metadata = found.metadata
     page.warnings = found.warnings
     page.nextFailure = found.nextFailure
-    // That of one parent's listing, or of a part, is not that of all.
+    // The total of one parent's listing, or of a part, is not the total of the whole.
     if listing.parent == nil, listing.split == nil {
       (page.total, page.head.endDoubt) = (found.total, found.head.endDoubt)
     }
@@ -180,7 +184,8 @@ final class SyncSource: Sendable {
     }
   }
 
-  /// The page of a parent's listing; nil where that has no more, and where it is not there and may be missing.
+  /// Returns the page of a parent's listing; nil if the listing has ended, or if it is missing and
+  /// the file says to skip it.
   private func read(
     _ place: Place, _ since: JSONValue?, _ open: OpenWalk<Int>
   ) async throws -> Page<RawItem>? {
@@ -206,8 +211,8 @@ final class SyncSource: Sendable {
     }
   }
 
-  /// Reads the first pages of the next parents' listings, so that `parallel` requests are sent at a time. Pages are still
-  /// delivered in the order of the parents, and errors when it is their turn.
+  /// Starts reading the first pages of the next parents' listings, so that `parallel` requests are
+  /// sent at a time. Pages and errors are still delivered in the order of the parents.
   private func readAhead(
     behind parent: SyncState.Parent, _ since: JSONValue?, _ open: OpenWalk<Int>
   ) throws {
@@ -220,13 +225,13 @@ final class SyncSource: Sendable {
         guard try missingValue(parent) == nil else { return }
         try open.readAhead(of: parent.number) { try cursor(of: parent, since, by: client) }
       } catch is PageError {
-        return  // It is thrown when it is the parent's turn.
+        return  // Thrown again when the parent's turn comes.
       }
     }
   }
 
-  /// Whether the listing of a parent is left out that fails so. Not where several have failed in a row: then the run
-  /// stops, and goes on here.
+  /// Whether to leave out a parent's listing that failed with `error`. False after several failures
+  /// in a row: the run then stops, and the next one continues here.
   private func leavesOut(
     _ error: PageError, of parent: SyncState.Parent
   ) async throws -> Bool {
@@ -236,7 +241,7 @@ final class SyncSource: Sendable {
     }
   }
 
-  /// Leaves out what is left of a parent's listing behind a page, which lacks at least one item by that.
+  /// Leaves out the rest of a parent's listing, and counts at least one item as missing.
   private func leave(
     _ parent: SyncState.Parent, behind page: inout Page<RawItem>, _ error: PageError,
     _ open: OpenWalk<Int>
@@ -244,7 +249,7 @@ final class SyncSource: Sendable {
     try forget(parent)
     notes.withLock {
       $0.failed.count += 1
-      // What is known without a request says nothing of the server.
+      // A failure without a request says nothing about the server.
       if error.traffic.requests > 0 { $0.failed.inARow += 1 }
       $0.failed.first = $0.failed.first ?? error
     }
@@ -253,37 +258,38 @@ final class SyncSource: Sendable {
     try await proceed(from: parent, behind: &page, open)
   }
 
-  /// The next run asks for all of a parent's listing, and not for what has changed since this one.
+  /// Makes the next run read all of a parent's listing, not only what has changed since this run.
   private func forget(_ parent: SyncState.Parent) throws {
     guard case .noted(let state, _) = parents else { return }
     try state.forget(parent.values, of: listing.name)
   }
 
-  /// Nothing more is read of a parent's listing: behind the page comes that of the next parent.
+  /// Skips the rest of this parent's listing and continues with the next parent.
   private func proceed(
     from parent: SyncState.Parent, behind page: inout Page<RawItem>, _ open: OpenWalk<Int>
   ) async throws {
     await open.closeListing()
     page.next = try next(after: parent.number).map { Self.position($0, .null) }
-    // A page that fails is asked for again, and its parent counts once.
+    // After all that can throw: a page that is read again must not count its parent twice.
     notes.withLock { $0.done = ($0.done ?? 0) + 1 }
   }
 
-  /// The values of the parent whose last page is at a position; nil where it is not the last.
+  /// Removes and returns the values of the parent whose listing ends with the page at a position;
+  /// nil if the listing goes on.
   func finished(at position: Position?) -> String? {
     notes.withLock { $0.finished.removeValue(forKey: position == .start ? nil : position) }
   }
 
-  /// The values of the parent to whose listing the page at a position belongs.
+  /// Returns the values of the parent to whose listing the page at a position belongs.
   func values(at position: Position) throws -> JSONValue {
     try place(position).map { try JSONValue(parsing: $0.parent.values) } ?? .null
   }
 
   // MARK: Failures of one parent
 
-  /// Whether a failure is of a parent's listing alone: others may well be read, and a later run reads all anew, which
-  /// replaces by key what this one has read. Not where the server asks to wait or refuses everybody, nor where it is
-  /// away, which one of the others tells.
+  /// Whether a failure concerns one parent's listing alone, so that the others can still be read. A
+  /// later run reads the failed listing anew and replaces items by key. False if the server
+  /// throttles or refuses all requests, or if it does not answer for another parent either.
   func isOfOneParent(
     _ error: PageError, _ parent: SyncState.Parent,
     others: () async throws -> [SyncState.Parent]
@@ -308,14 +314,14 @@ final class SyncSource: Sendable {
       || PassingStatus.later.contains(status)
   }
 
-  /// Whether a failure may be that of a server which is away, or of a gateway that waits for one page in vain.
+  /// Whether a failure may come from an outage, or from a gateway that timed out on one page.
   private static func isOutage(_ error: PageError) -> Bool {
     [.connectFailed, .timedOut].contains(error.code)
       || PassingStatus.outage.contains(error.response?.status.code ?? 0)
   }
 
-  /// Whether the server of a parent's listing answers for another parent, which is asked once; nil where that one has
-  /// no listing there.
+  /// Whether the server of `parent`'s listing answers one request for another parent; nil if the
+  /// other parent has no listing there.
   private func answers(
     _ other: SyncState.Parent, where parent: SyncState.Parent
   ) async throws -> Bool? {
@@ -346,7 +352,7 @@ final class SyncSource: Sendable {
       url: try listing.url.filled { value($0, in: values, nil, listing.since?.start) })
   }
 
-  /// Some of the parents behind one, and the first in front of it.
+  /// Returns some of the parents after `number`, and the first of all if it is before `number`.
   private func others(than number: Int) throws -> [SyncState.Parent] {
     var others: [SyncState.Parent] = []
     while others.count < Failures.mostInARow,
@@ -369,13 +375,14 @@ final class SyncSource: Sendable {
     }
   }
 
-  /// Whether the last run has read a parent's listing to its end.
+  /// Whether the last run read a parent's listing to its end.
   private func isKnown(_ parent: SyncState.Parent) throws -> Bool {
     guard listing.parent != nil, case .noted(let state, let record) = parents else { return true }
     return try state.hasSeen(parent.values, by: record)
   }
 
-  /// The place at the start of a parent's listing: a run that goes on begins it by what the parent is now.
+  /// Returns the start of a parent's listing. A run that is continued begins it with the parent's
+  /// newest values.
   private func start(of parent: SyncState.Parent) throws -> Place {
     guard case .noted(let state, _) = parents, listing.parent != nil else {
       return Place(parent: parent)
@@ -400,7 +407,7 @@ final class SyncSource: Sendable {
       tally: ItemTally(value))
   }
 
-  /// The parent with the values by which its listing was begun.
+  /// Returns the parent with the values with which its listing was begun.
   private func begun(_ parent: SyncState.Parent, _ noted: Int?) throws -> SyncState.Parent {
     guard let noted, case .noted(let state, _) = parents else { return parent }
     return try state.parent(parent, notedAs: noted)
@@ -422,8 +429,9 @@ final class SyncSource: Sendable {
     error.response.map { [404, 410].contains($0.status.code) } ?? false
   }
 
-  /// What the URL needs, and the parent has no text of; or the body, and it has nothing of. Throws `PageError` where
-  /// the listing needs what was not noted of the parent's item.
+  /// Returns the first placeholder without a usable value: the URL needs a text, the body anything
+  /// but null. Throws `PageError` if a value that the listing needs was not stored for the parent's
+  /// item.
   private func missingValue(_ parent: SyncState.Parent) throws -> SyncPlaceholder? {
     let values = try JSONValue(parsing: parent.values)
     if let unknown = listing.placeholders.first(where: { value($0, in: values) == nil }) {
@@ -435,7 +443,8 @@ final class SyncSource: Sendable {
       ?? listing.body?.placeholders.first { value($0, in: values) == .null }
   }
 
-  /// That a value was not noted, because the file did not ask for it when the parent was read.
+  /// Returns the error for a value that was not stored, because the file did not ask for it when
+  /// the parent was read.
   func unnoted(_ placeholder: SyncPlaceholder) -> PageError {
     PageError(
       .invalidArgument,
@@ -444,7 +453,7 @@ final class SyncSource: Sendable {
 
   // MARK: Requests
 
-  /// The listing of a parent, in parts where the file says so.
+  /// Returns the cursor of a parent's listing, in parts if the file says `split`.
   private func cursor(
     of parent: SyncState.Parent, _ since: JSONValue?, by client: PageClient
   ) throws -> Cursor<RawItem> {
@@ -505,8 +514,8 @@ final class SyncSource: Sendable {
     return values[Self.name(of: placeholder, for: listing.parent)]
   }
 
-  /// What a value is called in the values of a parent: those of the parent's own item by their path, those
-  /// of earlier ancestors behind the ancestor's name.
+  /// Returns the member name of a placeholder in a parent's values: its path, with the ancestor's
+  /// name in front if it is not the parent's own item.
   static func name(of placeholder: SyncPlaceholder, for listing: String?) -> String {
     guard let ancestor = placeholder.listing, ancestor != listing else {
       return placeholder.path.text
@@ -514,7 +523,7 @@ final class SyncSource: Sendable {
     return "\(ancestor):\(placeholder.path.text)"
   }
 
-  /// The item with the members that it gets.
+  /// Returns the item with the members that `with` adds.
   private func with(_ parent: SyncState.Parent, _ item: RawItem) throws -> RawItem {
     guard !listing.with.isEmpty else { return item }
     for (name, path) in given where try item.compact(at: path) != nil {

@@ -8,13 +8,13 @@ import QuireHTTP
 import QuireJSON
 import QuirePagination
 
-/// How a listing of a sync file is read in parts.
+/// The rule by which a listing is read in parts.
 struct SyncSplit: Sendable {
-  /// The ancestor's name by which a URL has a part's bounds: `{split:lower}`.
+  /// The name in place of an ancestor's by which requests get a part's bounds: `{split:lower}`.
   static let name = "split"
 
   private let start: Int64
-  /// Nil for now.
+  /// Nil for the current time.
   private let end: Int64?
   private let step: Int64
   private let isTime: Bool
@@ -23,10 +23,10 @@ struct SyncSplit: Sendable {
   private let key: PagePath?
   private let lower: String?
   private let upper: String?
-  /// Whether the server counts the upper value in.
+  /// Whether the server includes the upper value.
   private let isClosed: Bool
 
-  /// Reads what a file says at `place`; throws `SyncFileError`.
+  /// Reads the `split` member at `place`. Throws `SyncFileError`.
   init(_ value: JSONValue, key: PagePath?, at place: String) throws {
     let start = value["start"]?.scalarText ?? ""
     let isTime = Int64(start) == nil
@@ -76,7 +76,7 @@ struct SyncSplit: Sendable {
     return step
   }
 
-  /// The parts as they are now, or those of one range.
+  /// Returns the parts up to the current time, or those of one range.
   func split(of range: Range<Int64>?, at now: Date = Date()) -> Split {
     let last = max(start, end ?? Int64(now.timeIntervalSince1970) + 1)
     var split = Split(range ?? start..<last, every: step, isTime: isTime)
@@ -84,7 +84,7 @@ struct SyncSplit: Sendable {
     return split
   }
 
-  /// The query parameters of a part.
+  /// Returns the query parameters of a part.
   func parameters(of part: Partition) -> [(name: String, text: String)] {
     var parameters: [(name: String, text: String)] = []
     if let lower { parameters.append((lower, part.lower)) }
@@ -92,8 +92,8 @@ struct SyncSplit: Sendable {
     return parameters
   }
 
-  /// Throws where requests would not have both bounds of their part, by parameters or in the URL: each part
-  /// would be the whole.
+  /// Throws if requests would lack a bound of their part, as a parameter or in the URL or body:
+  /// each part would be the whole listing.
   func check(_ placeholders: [SyncPlaceholder], at place: String) throws(SyncFileError) {
     let names = placeholders.names(of: Self.name)
     let known = ["lower", "upper", "last"]
@@ -111,7 +111,7 @@ struct SyncSplit: Sendable {
         + "{split:lower} and {split:upper} in url or body.")
   }
 
-  /// A bound of a part by its name in a URL or a body.
+  /// Returns a bound of a part by its name in a URL or a body.
   static func value(_ path: PagePath, of part: Partition?) -> JSONValue? {
     let bound: String? =
       switch path.text {

@@ -9,29 +9,31 @@ import QuireJSON
 import QuirePagination
 import QuireSQLite
 
-/// What is known between runs of a sync, in a database beside its file: which round it is in, how each
-/// listing ended, the values of parents, and how far increments reach. How far each listing has come is in its
-/// destination alone.
+/// The state of a sync between its runs, in a database beside the sync file: the current round, how
+/// each listing ended, the values of parents, and the parents whose listing was read to its end.
+/// The position that a listing has reached is stored in its destination alone.
 ///
-/// All is written before what it belongs to is committed there, and is the same when it is written again.
+/// State is written before the commit of the page that it belongs to, and writing it again changes
+/// nothing.
 final class SyncState: Sendable {
-  /// A parent's item, as far as its children need it.
+  /// A parent's item, reduced to the values that its children need.
   struct Parent: Sendable {
     var number: Int
-    /// The values, as JSON: by placeholders of the ancestor's name and the path.
+    /// A JSON object of the values, with member names as `SyncSource.name(of:for:)` makes them.
     var values: String
-    /// The number by which the values were noted, where that is a later one.
+    /// The number under which newer values of the item were stored; nil if `values` belong to
+    /// `number`.
     var noted: Int?
 
-    /// Stands for the parent of a listing that has none.
+    /// The stand-in for the parent of a listing that has none.
     static let none = Parent(number: 0, values: "{}")
   }
 
-  /// What a page says of a parent's item, to be noted.
+  /// A parent's item on a page, to be stored.
   struct Noted: Sendable {
     /// The values that its children need, a JSON object.
     let values: String
-    /// By what it is the same item in other rounds: its key, a JSON array, or, without one, its values.
+    /// The item's identity across rounds: its key as a JSON array, or its values if it has no key.
     let item: String
 
     init(_ values: String, item: String? = nil) {
@@ -39,83 +41,88 @@ final class SyncState: Sendable {
       self.item = item ?? values
     }
 
-    /// An item that is gone at the server: nothing is read for it any more. Instead of values it has its key.
+    /// Creates a mark for an item deleted at the server, for which nothing is read any more. Its
+    /// key takes the place of the values; the queries recognise it by the `[` of a JSON array.
     init(gone item: String) {
       (values, self.item) = (item, item)
     }
   }
 
-  /// What is known of a listing.
+  /// The stored state of a listing.
   struct Record: Codable, Sendable {
     var name: String
-    /// The round in which its last complete run began, and the round in which it ended last, however it
-    /// did; 0 for none.
+    /// The round in which its last complete run began, and the round in which it last ended, in any
+    /// way; 0 for none.
     var done = 0
     var tried = 0
-    /// The round in which the last run began, where that came to the end of its parents and was incomplete: all that
-    /// it has read is in the destination. Nil where the last one was complete.
+    /// The round in which the last run began, if the run reached the end of its parents but was
+    /// incomplete: all that it read is in the destination. Nil if the last run was complete.
     var reached: Int?
-    /// The run of its destination that is to be completed in this round; 0 before it began.
+    /// The number of the destination's run that this round is to complete; 0 before it began.
     var run = 0
-    /// The round in which the run began, by which its parents are known.
+    /// The round in which the run began, under which its items are stored as parents.
     var runRound = 0
-    /// Whether the first commit is still to take away what the destination holds.
+    /// Whether the first commit is still to remove the destination's earlier contents.
     var isRestarting = false
-    /// The last round whose parents the run reads, and the first, where runs of the parent note only changes; nil
-    /// for the same.
+    /// The last and the first round whose parents the run reads. The first is nil, for the same
+    /// round, unless runs of the parent store only changes.
     var parentRound = 0
     var firstParentRound: Int?
     /// The last round whose parents a complete run has read.
     var read: Int?
-    /// Of a listing that notes only changes: the last round whose items are not known any more, and the last one
-    /// that has noted all items, because its destination was empty.
+    /// For a listing that stores only changes: the last round whose items were dropped, and the
+    /// last round that stored all items because its destination was empty.
     var dropped: Int?
     var whole: Int?
     var definition: [String: String] = [:]
-    /// The greatest value that the last complete run has seen, as JSON, to be shown; what counts is in the
-    /// destination.
+    /// The greatest increment value that the last complete run has seen, as JSON. It is for
+    /// display; the value in the destination counts.
     var watermark: String?
-    /// The last round in which the units of several machines were noted; nil for none.
+    /// The last round in which units were planned for several machines; nil for none.
     var planned: Int?
-    /// When the run began, in seconds since 1970, and when it ended last.
+    /// When the run began and when it last ended, in seconds since 1970.
     var began = 0.0
     var ended = 0.0
-    /// How it ended last; nil before it was ever read.
+    /// How the listing last ended; nil if it was never read.
     var outcome: SyncRun.Outcome?
 
-    /// The rounds whose parents the run reads; none where it has read all.
+    /// The rounds whose parents the run reads; empty if it has read all of them.
     var parentRounds: Range<Int> {
       min(firstParentRound ?? parentRound, parentRound + 1)..<parentRound + 1
     }
 
-    /// The last round whose items a child reads. One that is replaced as a whole needs all of them, and one that
-    /// is read once has no later round for those that are missing.
+    /// Returns the last round whose items `child` reads. Only in mode `upsert` may that be an
+    /// incomplete round: a listing that is replaced needs all items, and one that is read once has
+    /// no later round for the missing ones.
     func lastRound(for child: SyncListing) -> Int {
       child.destination.mode == .upsert ? reached ?? done : done
     }
 
-    /// The last round of a parent whose items a complete run has read.
+    /// Returns the last round of `parent` whose items a complete run has read; 0 for another
+    /// parent.
     func read(of parent: String?) -> Int { definition["for"] == parent ? read ?? 0 : 0 }
 
-    /// Whether its run goes on when it is read next.
+    /// Whether the next read continues an unfinished run.
     var isUnfinished: Bool { run > 0 || began > ended }
   }
 
-  /// The tables that it makes.
+  /// The names of the database's tables, which no listing may use.
   static let tables = ["round", "listings", "parents", "seen"]
 
-  /// The file of a state, and those that are beside it at times.
+  /// Returns the paths of a state's files: the database, SQLite's temporary files, and the lock.
   static func files(of path: String) -> [String] {
     ["", "-journal", "-wal", "-shm"].map { path + $0 } + [lock(of: path)]
   }
 
-  /// The lock of a state, which is beside the file that links lead to: all of them are one state.
+  /// Returns the path of a state's lock, beside the file that links lead to: all links are one
+  /// state.
   static func lock(of path: String) -> String { FileSink.resolved(path) + "-lock" }
 
   private let queue: DatabaseQueue
   private let path: String
 
-  /// Opens or makes the file. Throws `SyncFileError` for one that is something else, or damaged.
+  /// Opens or creates the file. Throws `SyncFileError` if it is damaged or not a state, and
+  /// `SinkError` for other failures.
   init(_ path: String) throws {
     self.path = path
     do {
@@ -141,7 +148,7 @@ final class SyncState: Sendable {
   }
 
   private static func open(_ path: String) throws -> DatabaseQueue {
-    // From the root: SQLite has other uses for names such as `file:a.db`.
+    // An absolute path, because SQLite gives another meaning to names such as `file:a.db`.
     let path = FileSink.resolved(path)
     let descriptor = Foundation.open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     if descriptor >= 0 { close(descriptor) }
@@ -186,7 +193,8 @@ final class SyncState: Sendable {
 
   // MARK: Rounds
 
-  /// The round that goes on, or a new one, as `SyncKnown.begins` says: for all listings, or for `some` of them.
+  /// Returns the current round, or begins another where `SyncKnown.begins(_:)` says so. `some`
+  /// names the listings of a partial run; it is empty for all.
   func beginRound(of some: [String] = []) throws -> Int {
     let known = try known(some)
     guard known.begins(some) else { return known.round }
@@ -198,7 +206,8 @@ final class SyncState: Sendable {
     return known.round + 1
   }
 
-  /// All listings of the round have ended, however they did, or, where `isPartial`, those of a round of some.
+  /// Ends the round, all of whose listings have ended in some way. A partial run ends only a round
+  /// of some listings.
   func endRound(isPartial: Bool = false) throws {
     try write {
       try $0.execute(
@@ -228,7 +237,8 @@ final class SyncState: Sendable {
       sql: "INSERT OR REPLACE INTO listings VALUES (?, ?)", arguments: [record.name, text])
   }
 
-  /// Forgets what is known of a listing, which begins anew: also where the command is stopped before it comes to it.
+  /// Forgets the state of a listing, which then begins anew even if the command stops before
+  /// reaching it.
   func restart(_ name: String) throws {
     try write { database in
       for table in ["parents", "seen"] {
@@ -242,10 +252,11 @@ final class SyncState: Sendable {
 
   // MARK: Parents
 
-  /// Notes parents of the run, those whose listing it has read to its end, and the record.
+  /// Stores parents of the run, the values of parents whose listing it read to the end, and the
+  /// record.
   func note(_ record: Record, parents: [Noted], finished: [String]) throws {
     try write { database in
-      // What comes again gets a new number: of an item's values, those that came last count.
+      // A repeated item gets a new number, because the values that came last count.
       let parent = try database.cachedStatement(
         sql: """
           INSERT OR REPLACE INTO parents (listing, round, "values", item) VALUES (?, ?, ?, ?)
@@ -265,8 +276,9 @@ final class SyncState: Sendable {
     }
   }
 
-  /// The parents of rounds, those that several of them have noted once, as the last one did; without those that are
-  /// gone by then. `+` keeps the rounds out of the choice of an index: the order is that of numbers.
+  /// The parents of some rounds. An item that several rounds stored appears once, as stored last,
+  /// unless it was deleted by then. The `+` keeps SQLite from choosing an index by round, because
+  /// the order is that of numbers.
   private static let parents = """
     FROM parents AS noted WHERE listing = :listing AND +round BETWEEN :first AND :last \
     AND "values" NOT LIKE '[%' AND NOT EXISTS (SELECT 1 FROM parents WHERE listing = noted.listing \
@@ -282,7 +294,7 @@ final class SyncState: Sendable {
     ]
   }
 
-  /// The first parent of a listing's rounds behind a number.
+  /// Returns the first parent after `number` in some rounds of a listing.
   func parent(
     of listing: String, in rounds: Range<Int>, after number: Int
   ) throws -> Parent? {
@@ -296,7 +308,7 @@ final class SyncState: Sendable {
     }
   }
 
-  /// The parent with the values that were noted of its item last, in whatever round.
+  /// Returns the parent with the values that were stored last for its item, in any round.
   func newest(of parent: Parent) throws -> Parent {
     let number = try read { database in
       try Int.fetchOne(
@@ -309,7 +321,7 @@ final class SyncState: Sendable {
     return try number.map { try self.parent(parent, notedAs: $0) } ?? parent
   }
 
-  /// The parent with the values that have a number, or its own where they are not known any more.
+  /// Returns the parent with the values stored under `number`, or unchanged if they were dropped.
   func parent(_ parent: Parent, notedAs number: Int) throws -> Parent {
     let values = try read { database in
       try String.fetchOne(
@@ -318,7 +330,7 @@ final class SyncState: Sendable {
     return values.map { Parent(number: parent.number, values: $0, noted: number) } ?? parent
   }
 
-  /// How many parents of rounds there are, all or those before a number.
+  /// Returns the number of parents in some rounds, all or those before `number`.
   func countParents(
     of listing: String, in rounds: Range<Int>, before number: Int = .max
   ) throws -> Int {
@@ -330,8 +342,9 @@ final class SyncState: Sendable {
     }
   }
 
-  /// Whether the last run of a child's listing that came to the end of its parents has read it to its end for one of
-  /// them: what increments have reached since then is no news of others.
+  /// Whether the last run of a child listing that reached the end of its parents read the listing
+  /// of this parent to its end. If not, the increment's greatest value does not apply to this
+  /// parent.
   func hasSeen(_ values: String, by record: Record) throws -> Bool {
     let last = record.reached ?? record.done
     guard last > 0 else { return false }
@@ -345,7 +358,7 @@ final class SyncState: Sendable {
     }
   }
 
-  /// Forgets that a run has read the listing of a parent to its end.
+  /// Forgets that a run read the listing of a parent to its end.
   func forget(_ values: String, of listing: String) throws {
     try write {
       try $0.execute(
@@ -353,7 +366,7 @@ final class SyncState: Sendable {
     }
   }
 
-  /// Drops the parents of rounds that no run needs any more: but for some, all up to the last one that is read.
+  /// Deletes the parents of rounds up to `read`, except of `rounds`, which runs still need.
   func dropParents(of listing: String, upTo read: Int, keeping rounds: [Int]) throws {
     try write { database in
       let known = try Int.fetchAll(
@@ -366,28 +379,28 @@ final class SyncState: Sendable {
   }
 }
 
-/// What is known between runs, to be shown.
+/// The state of a sync's last round and of its listings.
 struct SyncKnown: Sendable {
-  /// The last round; 0 where none was.
+  /// The last round; 0 for none.
   var round = 0
   var isOver = true
-  /// Whether it is one of some listings, which is over for those who read all.
+  /// Whether the round is one of some listings. A run of all listings counts it as over.
   var isPartial = false
   var records: [String: SyncState.Record] = [:]
-  /// How many parents a listing's last complete run has noted.
+  /// The number of parents that a listing's last complete run stored, by the listing's name.
   var parents: [String: Int] = [:]
 
   func record(_ name: String) -> SyncState.Record { records[name] ?? SyncState.Record(name: name) }
 
-  /// Whether the next run of all listings, or of `some`, begins another round: where the last one is over, or has
-  /// nothing left for them.
+  /// Whether the next run begins another round: the last one is over, or has nothing left for the
+  /// listings to read. `some` names the listings of a partial run; it is empty for all.
   func begins(_ some: [String]) -> Bool {
     isOver || (some.isEmpty ? isPartial : some.allSatisfy { record($0).tried >= round })
   }
 }
 
 extension SyncState {
-  /// What is known of listings.
+  /// Returns the state of the last round and of the named listings.
   func known(_ names: [String]) throws -> SyncKnown {
     var known = SyncKnown()
     let row = try read {
@@ -403,9 +416,9 @@ extension SyncState {
   }
 }
 
-// How a record changes, on one machine and on several.
+// Changes of a record, shared by syncs on one machine and on several.
 extension SyncState.Record {
-  /// A run begins, which reads the parents of a round of theirs.
+  /// Begins a run, which reads the parents of rounds up to `parentRound`.
   mutating func begin(_ listing: SyncListing, in round: Int, parentRound: Int) {
     firstParentRound = listing.readsChangedParents ? read(of: listing.parent) + 1 : nil
     definition = listing.definition
@@ -413,8 +426,8 @@ extension SyncState.Record {
     began = Date().timeIntervalSince1970
   }
 
-  /// The destination has nothing yet, because it is another one or was taken away. Throws where it would get the
-  /// items of those parents alone that have changed.
+  /// Accounts for a destination that is empty because it is new or was deleted. Throws `SinkError`
+  /// if it would get only the items of changed parents.
   mutating func beginEmpty(_ listing: SyncListing, parent: Self?) throws(SinkError) {
     if listing.readsChangedParents, let parent, parentRounds.lowerBound > 1,
       !parentRounds.contains(parent.whole ?? 0)
@@ -428,24 +441,24 @@ extension SyncState.Record {
     if listing.notesChanges { whole = runRound }
   }
 
-  /// Up to which round no reader needs the parents that the listing has noted, but for those of a round that
-  /// one is in the middle of.
+  /// Returns the last round whose parents no reader needs, apart from rounds that unfinished runs
+  /// read; `Int.max` unless the listing stores only changes. Remembers it as dropped.
   mutating func drop(_ listing: SyncListing, readBy readers: [Self]) -> Int {
     guard listing.notesChanges else { return .max }
-    // What has no reader yet is not kept for one.
+    // Items are not kept for readers that may be added later.
     let read = readers.map { $0.read(of: name) }.min() ?? done
     dropped = max(dropped ?? 0, read)
     return read
   }
 
-  /// The listing ended in a round, however it did.
+  /// Records how the listing ended in a round.
   mutating func end(_ outcome: SyncRun.Outcome, of listing: SyncListing, in round: Int) {
     tried = round
     ended = max(Date().timeIntervalSince1970, began)
     self.outcome = outcome
     switch outcome.kind {
     case .complete:
-      // One that is read once has its parents where it was read.
+      // A listing that is read once keeps its parents under the round that read it.
       if listing.destination.mode != .once || done == 0 { done = runRound }
       (run, isRestarting, read, reached) = (0, false, parentRound, nil)
       watermark = outcome.watermark?.description ?? watermark

@@ -7,14 +7,14 @@ import QuireHTTP
 import QuireJSON
 import QuirePagination
 
-/// What a sync would do, and what it has done.
+/// What a sync has done, and what it would do next.
 struct SyncStatus {
   let file: SyncFile
   let known: SyncKnown
-  /// Whether a command works on the file, where that can be told.
+  /// Whether a command is working on the file; nil if that cannot be told.
   let isRunning: Bool?
 
-  /// Why a run would refuse listings before it requests anything, by their names.
+  /// Returns why a run would refuse listings before any request, by their names.
   func refusals(only names: [String], restarts: Bool) async -> [String: String] {
     var refusals: [String: String] = [:]
     let round = round(of: names)
@@ -25,11 +25,11 @@ struct SyncStatus {
     return refusals
   }
 
-  /// As a run finds out: by what an unfinished one was of, and by the destination, which is the machines' own to check
-  /// where several share it.
+  /// Returns the refusal that a run would find: by the definition of an unfinished run, then by the
+  /// destination, which several machines check themselves if they share it.
   private func refusal(of listing: SyncListing, restarts: Bool) async -> String? {
     let record = restarts ? SyncState.Record(name: listing.name) : known.record(listing.name)
-    // Of several machines, each unit has a run of its own.
+    // On several machines, each unit has a run of its own.
     let isUnfinished = file.isShared ? record.runRound > record.done : record.isUnfinished
     if isUnfinished, let outcome = SyncRun.Outcome.changed(listing, since: record) {
       return outcome.words
@@ -59,7 +59,7 @@ struct SyncStatus {
     begins(names) ? known.round + 1 : known.round
   }
 
-  /// A line for each listing that would be read, in order, or begun anew, or refused.
+  /// Returns a line for each listing, in order: whether it would be read, begun anew or refused.
   func plan(only names: [String], restarts: Bool, refusals: [String: String]) -> String {
     let listings = file.listings(named: names)
     let records = listings.map { known.record($0.name) }
@@ -94,7 +94,7 @@ struct SyncStatus {
     return lines.joined(separator: "\n")
   }
 
-  /// A table: listing, destination, when it ran, how that ended.
+  /// A table of each listing's destination, times and outcome.
   var table: String {
     var rows = [["LISTING", "TO", "BEGAN", "ENDED", "OUTCOME"]]
     for listing in file.listings {
@@ -114,7 +114,7 @@ struct SyncStatus {
     }.joined(separator: "\n")
   }
 
-  /// A destination without what may be secret in an address.
+  /// Returns a listing's destination without secrets in its address.
   private static func name(of listing: SyncListing) -> String {
     DestinationRequest.shown(listing.destination.path, table: listing.destination.table)
   }

@@ -5,9 +5,10 @@ import QuireHTTP
 import QuireJSON
 import QuirePagination
 
-/// A value of a parent's item: `name`, `owner/login`, or of an earlier ancestor's, `listing:name`.
+/// A reference to a value of the parent's item, such as `name` or `owner/login`, or of an earlier
+/// ancestor's: `listing:name`.
 struct SyncPlaceholder: Hashable, Sendable {
-  /// The ancestor; nil for the parent.
+  /// The ancestor's name; nil for the parent.
   let listing: String?
   let path: PagePath
 
@@ -16,7 +17,7 @@ struct SyncPlaceholder: Hashable, Sendable {
     self.listing = listing
   }
 
-  /// Throws `PageError` for a path that is none.
+  /// Parses a placeholder without its braces. Throws `PageError` for an invalid path.
   init(_ text: String) throws {
     let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
     listing = parts.count == 2 ? String(parts[0]) : nil
@@ -26,14 +27,15 @@ struct SyncPlaceholder: Hashable, Sendable {
 }
 
 extension [SyncPlaceholder] {
-  /// What is asked of an ancestor of that name, such as `lower` in `{split:lower}`.
+  /// Returns the names asked of an ancestor, such as `lower` in `{split:lower}`.
   func names(of ancestor: String) -> [String] {
     filter { $0.listing == ancestor }.map { String($0.path.text.dropFirst()) }
   }
 }
 
-/// The body of a listing's requests. In one of JSON, a text that is a placeholder as a whole, such as `"{name}"`,
-/// stands for its value, of whatever type; within longer texts braces are the server's own, as those of GraphQL.
+/// The body of a listing's requests. In a JSON body, a text that is a placeholder as a whole, such
+/// as `"{name}"`, is replaced by its value of any type. Braces within longer texts are the server's
+/// own, as in GraphQL.
 struct SyncBody: Sendable {
   let placeholders: [SyncPlaceholder]
   private let body: PageRequest.Body
@@ -43,7 +45,7 @@ struct SyncBody: Sendable {
     placeholders = if case .json(let value) = body { Self.placeholders(in: value) } else { [] }
   }
 
-  /// The body for a parent's values; null where there is none.
+  /// Returns the body with a parent's values; null where there is none.
   func filled(by value: (SyncPlaceholder) -> JSONValue?) -> PageRequest.Body {
     guard case .json(let json) = body else { return body }
     return .json(Self.filled(json, by: value))
@@ -77,8 +79,8 @@ struct SyncBody: Sendable {
   }
 }
 
-/// A URL with placeholders (the first two levels of RFC 6570): `{name}` is encoded, of `{+name}` only what
-/// no URL can have.
+/// A URL with placeholders (the first two levels of RFC 6570). The value of `{name}` is encoded,
+/// that of `{+name}` only where a URL cannot have its characters.
 struct SyncTemplate: Sendable {
   private enum Part: Sendable {
     case text(String)
@@ -116,10 +118,10 @@ struct SyncTemplate: Sendable {
     parts.compactMap { if case .value(let placeholder, _) = $0 { placeholder } else { nil } }
   }
 
-  /// The URL for a parent's values.
+  /// Returns the URL with a parent's values.
   ///
-  /// Throws `PageError` where a value leads out of the path that the template has: `.` and `..` are steps in one
-  /// (RFC 3986, §3.3), encoded or not.
+  /// Throws `PageError` if a value would change the template's path by a `.` or `..` (RFC 3986,
+  /// §3.3), encoded or not.
   func filled(by value: (SyncPlaceholder) -> JSONValue?) throws -> String {
     let url = parts.map { part in
       switch part {
