@@ -5,22 +5,22 @@ import Foundation
 import Quire
 import QuireExport
 
-/// Writes items that were set aside, each as a line of JSON: to a file, or to stderr.
+/// Writes bad items, each as a line of JSON, to a file or to standard error.
 struct BadItemWriter {
   private let file: LineWriter?
   private let meter: ProgressMeter
 
-  /// A writer into `file`, or to stderr where it is nil.
+  /// Creates a writer into `file`, or to standard error if it is nil.
   init(_ file: LineWriter?, meter: ProgressMeter) {
     self.file = file
     self.meter = meter
   }
 
-  /// What a report keeps of the file.
+  /// The file's entry in a report; nil for standard error.
   var record: FileRecord? { file?.record }
 
-  /// Writes the items that were set aside on `page`, before the page itself counts as written: a
-  /// failure in between repeats them, and loses none.
+  /// Writes the bad items of `page` before the page itself is committed: a failure in between
+  /// repeats them and loses none.
   func write(_ page: SinkPage) throws {
     for item in page.badItems {
       let line = try Self.line(item, at: file == nil ? nil : page.position, on: page)
@@ -34,10 +34,10 @@ struct BadItemWriter {
     try file?.commit()
   }
 
-  /// Makes sure that the file holds what was written.
+  /// Commits what was written. Throws if the system reports that data were lost.
   func finish() throws { try file?.finish() }
 
-  /// Has the system confirm what is in the file.
+  /// Asks the system to store what was committed.
   func confirm() { file?.confirm() }
 
   private static func line(
@@ -46,18 +46,18 @@ struct BadItemWriter {
     Array(try JSONEncoder.ordered.encode(Record(item, at: position, on: page)))
   }
 
-  /// What is kept of a bad item.
+  /// The line of a bad item.
   private struct Record: Encodable {
     /// The page in this export and the item in it, both from 0.
     let page: Int
     let index: Int
-    /// Where the page starts, for `--from`; nil on stderr, for it may hold what the server means for
-    /// the caller alone.
+    /// Where the page starts, for `--from`. Nil on standard error, because a position may hold
+    /// values that the server means for this client alone.
     let position: Position?
-    /// Where in the item it is broken.
+    /// The path in the item at which decoding failed.
     let path: String
     let message: String
-    /// The item as it came: as text, or in base 64 where it is none.
+    /// The item's bytes as text, or in base 64 if they are not UTF-8.
     let text: String?
     let base64: Data?
 

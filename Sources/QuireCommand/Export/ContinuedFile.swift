@@ -4,8 +4,8 @@ import QuireCore
 import QuireExport
 import Synchronization
 
-/// A file that is written on. What is wrong with it would show in no error later, so it is looked at
-/// before the first request.
+/// A file that an export continues. It is checked before the first request, because no later error
+/// would show that it is the wrong one or incomplete.
 struct ContinuedFile {
   private let file: OutputFile
   private let size: Int
@@ -15,20 +15,20 @@ struct ContinuedFile {
     size = file.length
   }
 
-  /// What is in a file, as of one reading.
+  /// What one reading of a file found.
   struct Content {
-    /// The check sum of all of it; nil where it could not be read.
+    /// The check sum of the whole file; nil if it could not be read.
     var checksum: FileSum?
-    /// The check sum of as much as a report counts.
+    /// The check sum of the bytes that the report counts.
     fileprivate var recorded: FileSum?
-    /// How many whole lines there are, and where they end.
+    /// The number of whole lines, and the offset at which the last of them ends.
     fileprivate var lines = 0
     fileprivate var lineEnd = 0
-    /// Whether a line ends where what a report counts does.
+    /// Whether a line ends at the last byte that the report counts.
     fileprivate var isLineEndRecorded = false
   }
 
-  /// Reads the file once, up to where it is written on. A cancelled reading throws.
+  /// Reads the file once, up to where it is continued. Throws `CancellationError`.
   func content(upTo recorded: Int? = nil) throws -> Content {
     var content = Content()
     var (sum, offset) = (FileSum(), 0)
@@ -59,8 +59,8 @@ struct ContinuedFile {
     return content
   }
 
-  /// Reads the file, and throws a usage error where going on at `point` would glue, repeat or lose
-  /// items. `record` is what the report to resume from keeps of it.
+  /// Reads the file, and throws a usage error if continuing it from `point` would join, repeat or
+  /// lose items. `record` is the file's entry in the report to resume from.
   func checkedContent(for point: ResumePoint, record: FileRecord?) throws -> Content {
     let content = try content(upTo: record?.bytes)
     try check(content, point, record)
@@ -70,7 +70,7 @@ struct ContinuedFile {
   private func check(_ content: Content, _ point: ResumePoint, _ record: FileRecord?) throws {
     guard file.isFile else { return }
     guard size > 0 else {
-      // A file of another name gets the rest alone.
+      // A new file gets only the rest of the items.
       guard let record, record.bytes > 0, record.path == file.resolvedPath else { return }
       throw refusal(
         "is empty or was deleted, and had \(record.bytes) bytes when the report was written: items "
@@ -127,7 +127,7 @@ struct ContinuedFile {
         + "\(text)…, without a line end. The next item would be glued to them; \(advice).")
   }
 
-  /// What to do where the file cannot be continued.
+  /// The advice for a file that cannot be continued.
   private var anew: String {
     file.path != nil
       ? "Begin anew by --restart, or write the rest to another file."
@@ -146,14 +146,15 @@ struct ContinuedFile {
   }
 }
 
-/// Which file a path or a descriptor means, however it is spelled.
+/// The file that a path or a descriptor refers to, independent of its spelling.
 enum FileIdentity: Hashable {
-  /// A file that is there.
+  /// A file that exists.
   case file(FileNumber)
-  /// One that is not there yet: its path without symbolic links.
+  /// A file that does not exist yet: its path without symbolic links.
   case path(String)
 
-  /// Nil for terminals and the like, which keep nothing that could be lost.
+  /// Creates the identity of the file at `path`; nil for terminals and similar devices, which keep
+  /// nothing that could be lost.
   init?(path: String) {
     var status = stat()
     guard stat(path, &status) == 0 else {
@@ -163,7 +164,7 @@ enum FileIdentity: Hashable {
     self.init(status)
   }
 
-  /// The file that is open as `descriptor`.
+  /// Creates the identity of the file that is open as `descriptor`.
   init?(descriptor: Int32) {
     var status = stat()
     guard fstat(descriptor, &status) == 0 else { return nil }
@@ -176,18 +177,19 @@ enum FileIdentity: Hashable {
   }
 }
 
-/// What a report keeps of a file that an export wrote, so that nothing but that file is continued.
+/// The entry of a written file in a report, by which a later export recognises the file to
+/// continue.
 struct FileRecord: Equatable, Sendable {
-  /// The file's absolute path; nil where the system did not tell.
+  /// The file's absolute path; nil if the system does not tell it.
   var path: String?
-  /// How long it was once everything that the report counts was in it.
+  /// The file's length in bytes once it held everything that the report counts.
   var bytes: Int
-  /// The check sum of those bytes; nil where the file could not be read.
+  /// The check sum of those bytes; nil if the file could not be read.
   var checksum: String?
 }
 
 extension FileRecord {
-  /// What a report says of the file that its members name by `prefix`; nil where it says nothing.
+  /// Reads the entry whose members have names with `prefix`; nil if the report has none.
   init?(in report: JSONValue, prefix: String) {
     guard let bytes = report[prefix + "Bytes"]?.integer, bytes >= 0 else { return nil }
     self.init(
@@ -196,15 +198,16 @@ extension FileRecord {
   }
 }
 
-/// Files that are named on the command line; pipes among them, and `-` for standard input.
+/// Files that the command line names, including pipes, and `-` for standard input.
 enum InputFile {
-  /// Far more than a description, a report or a request's body has; `/dev/zero` has no end.
+  /// The most bytes of a file: far more than a description, a report or a body has. `/dev/zero`
+  /// never ends.
   static let maximumBytes = 64 << 20
 
-  /// The option that has read standard input, which leaves nothing of it for another.
+  /// The option that has read standard input; another option would find it empty.
   private static let reader = Mutex<String?>(nil)
 
-  /// The bytes up to the end of the file, or a usage error that says which option named it.
+  /// Returns the bytes up to the end of the file. Throws a usage error that names the option.
   static func read(_ path: String, for option: String) throws -> [UInt8] {
     if path == "-", let other = reader.withLock({ $0 }) {
       throw ValidationError(
@@ -226,14 +229,14 @@ enum InputFile {
     throw ValidationError("\(option): \(name(path)) has more than \(maximumBytes) bytes.")
   }
 
-  /// Throws a usage error for a file that cannot be read.
+  /// Throws a usage error if the file cannot be read.
   static func checkReadable(_ path: String, for option: String) throws {
     guard access(path, R_OK) == 0 else {
       throw ValidationError("\(option): cannot read \(path): \(String(cString: strerror(errno))).")
     }
   }
 
-  /// A usage error, made from the system's last one.
+  /// Returns a usage error with the reason in `errno`.
   private static func failure(_ path: String, _ option: String) -> ValidationError {
     let reason = String(cString: strerror(errno))
     return ValidationError("\(option): cannot read \(name(path)): \(reason).")

@@ -8,41 +8,41 @@ import QuirePagination
 import QuirePostgres
 import QuireSQLite
 
-/// What the options say of a destination.
+/// A destination as options or a sync file describe it.
 struct DestinationRequest: Sendable {
-  /// What stands behind `-o`.
+  /// The value of `-o`, or of `to` in a sync file.
   var path: String
   var columns: [TableColumn]?
   var mode: SinkMode?
   var key: TableKey?
-  /// The table of a database.
+  /// The table; nil for a file.
   var table: String?
   var guardsFormulas = false
-  /// Whether options of a command line say it, and not members of a sync file.
+  /// Whether the request comes from options of a command line, not from a sync file.
   var isOfOptions = true
 
-  /// What says it, for messages.
+  /// Returns the name that messages give to an option or to the member in its place.
   private func name(_ option: String, or member: String) -> String {
     isOfOptions ? option : member
   }
 
   private var place: String { name("-o \(path)", or: "to: \(path)") }
 
-  /// A path or the server of an address, which may hold secrets, and the table.
+  /// Returns a path, or only the server of an address, which may hold secrets, with the table.
   static func shown(_ path: String, table: String?) -> String {
     let shown = path.contains("://") ? (try? Origin(url: path)).map { "\($0)" } ?? "postgres" : path
     return table.map { "\(shown) \($0)" } ?? shown
   }
 }
 
-/// A kind of destination that `-o` knows by its name.
+/// A kind of destination, recognised by the ending or the scheme of its path.
 struct DestinationKind: Sendable {
-  /// The endings of its paths, such as `.csv`, or what its addresses begin with, such as `postgres://`.
+  /// The endings of paths, such as `.csv`, or the schemes of addresses, such as `postgres://`.
   let names: [String]
-  /// The sink that a request asks for; throws a usage error where it cannot be had.
+  /// Returns the sink for a request. Throws a usage error if the kind does not support the request.
   let sink: @Sendable (DestinationRequest) throws -> any Sink
 
-  /// Each kind, the more usual ones first.
+  /// All kinds, the more usual ones first.
   static let all: [DestinationKind] = [files, sqlite, postgres]
 
   private static let files = DestinationKind(
@@ -61,7 +61,7 @@ struct DestinationKind: Sendable {
       columns: $0.columns)
   }
 
-  /// Whether a path leads to a destination of this kind.
+  /// Whether a path is a destination of this kind.
   func matches(_ path: String) -> Bool {
     let path = path.lowercased()
     return names.contains { $0.hasSuffix("://") ? path.hasPrefix($0) : path.hasSuffix($0) }
@@ -70,15 +70,15 @@ struct DestinationKind: Sendable {
   /// Whether a path is an address of a PostgreSQL database.
   static func isPostgres(_ path: String) -> Bool { postgres.matches(path) }
 
-  /// Whether a path leads to a database, whose tables take a listing each.
+  /// Whether a path leads to a database, which has a table for each listing.
   static func isDatabase(_ path: String) -> Bool {
     [sqlite, postgres].contains { $0.matches(path) }
   }
 }
 
 extension DestinationRequest {
-  /// The sink that is asked for. A path without any ending is a file of JSON Lines; one with an ending that is
-  /// not known is a usage error, for it would get something else than its name says.
+  /// Returns the sink of the request. A path without an ending is a file of JSON Lines. An unknown
+  /// ending is a usage error, because the file's content would contradict its name.
   func sink() throws -> any Sink {
     if let kind = DestinationKind.all.first(where: { $0.matches(path) }) {
       return try kind.sink(self)
@@ -142,10 +142,10 @@ extension DestinationRequest {
 }
 
 extension DestinationRequest {
-  /// Throws where a table cannot have that name, or columns take each other's place: said now, and not after the
-  /// first listings have run.
+  /// Throws if the database does not allow the table's name, or if two columns would be one. Called
+  /// before the first listing runs.
   ///
-  /// `place` is that of the members in a sync file; nil for options.
+  /// `place` is the place of the members in a sync file; nil for options.
   func check(at place: String? = nil) throws(SyncFileError) {
     func at(_ member: String) -> String { place.map { "\($0).\(member)" } ?? "--\(member)" }
     do {
@@ -180,13 +180,13 @@ extension DestinationRequest {
     }
   }
 
-  /// A column's name as the destination compares names.
+  /// Returns a column's name as the destination compares names.
   private func folded(_ name: String) -> String {
     guard table != nil, !DestinationKind.isPostgres(path) else { return name }
     return String(decoding: TableDialect.sqlite.folded(name.utf8), as: UTF8.self)
   }
 
-  /// The first name that is there twice.
+  /// Returns the first name that appears twice.
   private static func twice(_ names: [String]) -> String? {
     var known: Set<String> = []
     return names.first { !known.insert($0).inserted }

@@ -2,14 +2,15 @@ import Foundation
 import Quire
 import QuireExport
 
-/// `--log json`: what an export does, as lines of JSON on stderr, for machines.
+/// The output of `--log json`: what an export does, as lines of JSON on standard error.
 ///
-/// Each has an `event` and the `seconds` since the export began: `page` for one that is written, `retry` and
+/// Each line has an `event` and the `seconds` since the export began. The event is `page` for a
+/// page that was written, `retry` or `pause` for a wait.
 /// `pause` for waits.
 struct EventLog: Sendable {
   private let began = ContinuousClock.now
 
-  /// One line.
+  /// The content of one line; nil members are left out.
   private struct Line: Encodable {
     var event: String
     var seconds: Double
@@ -18,17 +19,17 @@ struct EventLog: Sendable {
     var bytes: Int?
     /// The total that the server declared.
     var total: Total?
-    /// Pages, and items, that the destination holds for good.
+    /// The pages and the items that are committed to the destination.
     var committedPages: Int?
     var committedItems: Int?
-    /// How long is waited.
+    /// The length of the wait in seconds.
     var wait: Double?
     var code: String?
     var message: String?
     var request: String?
   }
 
-  /// A page was written.
+  /// Writes a line for a page that was written.
   func wrote(_ report: ExportReport) {
     var line = line("page")
     (line.pages, line.items, line.bytes) = (report.pages, report.items, report.traffic.bytes)
@@ -39,7 +40,7 @@ struct EventLog: Sendable {
     write(line)
   }
 
-  /// Takes in an event of the client; only waits are written.
+  /// Writes a line for an event of the client if the event is a wait.
   func received(_ event: PageEvent) {
     switch event {
     case .retry(let retry):

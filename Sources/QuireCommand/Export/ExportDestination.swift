@@ -3,11 +3,11 @@ import Quire
 import QuireExport
 import Synchronization
 
-/// Where an export of the command line writes: a sink of the library's, or a stream, and beside it the items
-/// that were set aside.
+/// The destination of an export of the command line: one of the library's sinks or a stream,
+/// together with the output for bad items.
 struct ExportDestination: Sink {
   let files: OutputFiles
-  /// What `-o` names; nil for standard output, pipes and devices, which hold no checkpoint.
+  /// The sink of `-o`; nil for standard output, pipes and devices, which hold no checkpoint.
   let base: (any Sink)?
   let meter: ProgressMeter
   let record: WrittenRecord
@@ -54,7 +54,7 @@ struct ExportDestination: Sink {
 
     func write(_ page: SinkPage) async throws {
       try await base.write(page)
-      // Before the page counts: what fails in between comes again, and nothing is lost.
+      // Before the commit of the page: a failure in between repeats bad items and loses none.
       try aside.write(page)
     }
 
@@ -78,7 +78,7 @@ struct ExportDestination: Sink {
   }
 }
 
-/// Standard output, a pipe or a device: lines that are out of the process when they are committed.
+/// Standard output, a pipe or a device. A commit passes the lines to the system.
 private final class StreamSession: SinkSession {
   private let writer: LineWriter
   private let record: WrittenRecord
@@ -99,22 +99,22 @@ private final class StreamSession: SinkSession {
   }
 
   func close() {
-    // What a crash of the machine takes back must not be in a report.
+    // A report must not count what a crash of the machine would undo.
     writer.confirm()
     record.update { ($0.output, $0.bytes) = (writer.record, writer.bytesWritten) }
   }
 }
 
-/// What is known of the files of an export once they are closed.
+/// The state of an export's files once they are closed.
 final class WrittenRecord: Sendable {
   struct Content: Sendable {
-    /// The file with the items; nil where they went elsewhere.
+    /// The file with the items; nil if they were written elsewhere.
     var output: FileRecord?
-    /// The file with the items that were set aside.
+    /// The file with the bad items.
     var badItems: FileRecord?
-    /// Bytes of items written, line breaks included.
+    /// The bytes of items written, line breaks included.
     var bytes = 0
-    /// What is to be said of the files.
+    /// Warnings about the files.
     var warnings: [String] = []
   }
 

@@ -6,18 +6,17 @@ import QuireExport
 import QuireHTTP
 import QuirePagination
 
-/// What an export would do, told from its first page.
-///
-/// Pure: everything in it is what the first page said or is reckoned from it, and says so.
+/// A forecast of an export, made from its first page. It is computed from values alone, and marks
+/// each estimate as one.
 struct ExportForecast: Sendable {
-  /// How a number is to be taken.
+  /// How exact a number is.
   enum Certainty: String, Encodable, Sendable {
     case exact, estimate, atLeast, atMost, unknown
   }
 
-  /// What the forecast is for, secrets redacted.
+  /// The first request, with secrets redacted.
   var request: String
-  /// Items that came with the first page; bytes and time of all of it.
+  /// The first page: the number of its items, its bytes, and the time that it took.
   var items: Int
   var bytes: Int
   var duration: Duration
@@ -25,44 +24,45 @@ struct ExportForecast: Sendable {
   var leadsOn: Bool
   var total: Total?
   var pageSize: PageSizeForecast
-  /// Requests in all, the first among them; nil where it is unknown.
+  /// The number of all requests, including the first; nil if it is unknown.
   var requests: Int?
   var certainty = Certainty.unknown
-  /// What the number of requests was reckoned from, in words.
+  /// How the number of requests was derived, in words.
   var basis = ""
   var budget: RateLimitBudget?
-  /// The pause between two requests that the description asks for, or a limit of one's own.
+  /// The pause between two requests that the description asks for.
   var interval: Duration = .zero
-  /// The limit of one's own, by --rate.
+  /// The caller's own limit, from `--rate`.
   var rate: RequestBudget.Rate?
-  /// How many requests of what the server allows are left for others.
+  /// The number of requests within the server's rate limit that are left for other programs.
   var reserve = 0
   /// What the destination holds; nil for standard output.
   var standing: Standing?
-  /// What has to be known besides: what comes after the first page cannot be had, for example.
+  /// Further notes, such as that the page after the first one cannot be reached.
   var notes: [String] = []
 
-  /// Asked for, said and got.
+  /// The page size as requested, as stated by the server, and as received.
   struct PageSizeForecast: Sendable, Encodable {
-    /// The number of items the request asks for; nil when it asks for none.
+    /// The number of items the request asks for; nil if it asks for none.
     var asked: Int?
     /// The number of items the server says it used.
     var said: Int?
-    /// The items of the page, those among them that the destination has.
+    /// The items of the page, including those that the destination already has.
     var came: Int
-    /// The most that the description knows the server to give.
+    /// The most items that the server gives, according to the description.
     var most: Int?
     /// Whether the server gives fewer than it was asked for.
     var isClamped: Bool
   }
 
-  /// How far apart requests are.
+  /// The time from one request to the next.
   var pace: Duration { max(duration, interval, rate?.time(for: 1) ?? .zero) }
 
-  /// How long so many requests wait for the server's next windows; while they are kept apart anyway, less.
+  /// Returns how long `count` requests wait for the server's rate limit, beyond the time that keeps
+  /// them apart anyway.
   func serverWait(for count: Int) -> Duration {
     guard var budget else { return .zero }
-    // More than anybody waits for.
+    // More requests than any export makes.
     let most = 1_000_000_000
     budget.remaining = budget.remaining.map { max(0, $0.minus(reserve)) }
     budget.limit = budget.limit.map { min(most, max(1, $0.minus(reserve))) }
@@ -70,7 +70,7 @@ struct ExportForecast: Sendable {
     return max(.zero, wait - max(.zero, pace - duration).times(count))
   }
 
-  /// How long all requests would take; nil where their number is unknown.
+  /// The time of all requests; nil if their number is unknown.
   var time: Duration? {
     requests.map { count in
       duration + pace.times(max(0, count - 1)) + serverWait(for: count - 1)
@@ -79,7 +79,7 @@ struct ExportForecast: Sendable {
 }
 
 extension ExportForecast {
-  /// The number of requests, from what the server declared and the caller limited.
+  /// Estimates the number of requests from the declared total and the caller's limits.
   mutating func reckon(limits: Limits, endsByEmptyPage: Bool, isResumed: Bool) {
     let size = max(pageSize.came, 1)
     if !leadsOn {
@@ -136,7 +136,7 @@ extension ExportForecast {
     }
   }
 
-  /// A total and its kind, in words.
+  /// Returns a total and its kind, in words.
   static func words(for total: Total) -> String {
     switch total.kind {
     case .items: total.value.counted("item")
@@ -149,12 +149,12 @@ extension ExportForecast {
 }
 
 extension ExportPlan {
-  /// Fetches the first page, and nothing else, and tells from it what an export would do.
+  /// Fetches the first page, and nothing else, to forecast the export.
   ///
-  /// Throws what a walk throws whose first page cannot be had.
+  /// Throws what a walk throws if its first page cannot be fetched.
   func forecast() async throws -> ExportForecast {
     var configuration = configuration
-    // A person who asks for the plan is there to ask again.
+    // Does not wait out an outage: the user who asks for a plan can ask again.
     configuration.retry.patience = .zero
     let client = PageClient(transport: transport, configuration: configuration).audited
     let cursor = client.cursor(
@@ -167,7 +167,7 @@ extension ExportPlan {
     guard let page = try await walk.next() else {
       throw PageError(.exhausted, "The listing has ended before this position.")
     }
-    // The end of the only page is known without another request.
+    // For a single page, the next call ends the walk without another request.
     if page.next == nil, page.nextFailure == nil { _ = try await walk.next() }
     var plan = self
     (plan.start, plan.limits) = (position, prospect?.limits ?? limits)
@@ -176,7 +176,7 @@ extension ExportPlan {
     return forecast
   }
 
-  /// What the first page tells; nothing is requested.
+  /// Returns the forecast from the first page, without a request.
   func forecast(
     from page: Page<RawItem>, warnings: [WalkReport.Warning] = []
   ) throws -> ExportForecast {
@@ -207,7 +207,7 @@ extension ExportPlan {
   ) throws -> ExportForecast.PageSizeForecast {
     let rule = pagination.size
     let said = try rule?.echo.flatMap { try page.http?.document.value(at: $0)?.integer }
-    // What a description knows as the server's own size was not asked for.
+    // The server's default size, which the description knows, was not asked for.
     let asked = pageSize ?? (known == rule?.standard ? nil : known)
     let came = (page.items.count + page.badItems.count).plus(start.itemOffset)
     let isFewer = page.next != nil && asked.map { came < $0 } ?? false
@@ -218,7 +218,7 @@ extension ExportPlan {
       isClamped: isFewer || saysFewer || isLowered)
   }
 
-  /// Whether nothing but a page without items ends the listing.
+  /// Whether only a page without items ends the listing.
   private var endsByEmptyPage: Bool {
     pagination.end.contains(.emptyPage)
       && !pagination.end.contains {
@@ -231,8 +231,8 @@ extension ExportPlan {
 }
 
 extension ExportForecast {
-  /// Prints the forecast, and writes it as JSON where a file is named; standard output gets one of
-  /// the two.
+  /// Prints the forecast, and writes it as JSON if a report is wanted. Standard output gets only
+  /// one of the two.
   func publish(report file: ReportFile?) async throws {
     if file != .standardOutput { print(text) }
     guard let file else { return }
@@ -243,7 +243,7 @@ extension ExportForecast {
     }
   }
 
-  /// What is to be told where nothing would be requested.
+  /// Creates the forecast of an export that would request nothing.
   fileprivate init(_ standing: Standing) {
     self.init(
       request: "", items: 0, bytes: 0, duration: .zero, leadsOn: false,
@@ -346,7 +346,7 @@ extension ExportForecast: Encodable {
 
   private enum BudgetKeys: String, CodingKey { case limit, remaining, resetSeconds, waitSeconds }
 
-  /// Writes an object; what is unknown is left out.
+  /// Encodes the forecast; unknown values are left out.
   func encode(to encoder: any Encoder) throws {
     var fields = encoder.container(keyedBy: CodingKeys.self)
     try fields.encodeIfPresent(standing, forKey: .standing)

@@ -3,76 +3,76 @@ import Quire
 import QuireCore
 import QuireExport
 
-/// What an export did and how it ended.
+/// How an export ended, and what it did.
 ///
-/// Pages and items are those written, for only they can be resumed from. What went over the wire is
-/// more with look-ahead, or when a page was refused or could not be written, and counts by itself.
+/// Pages and items are those written, because only these can be resumed from. `wire` counts what
+/// was transferred: more, if pages were loaded ahead, refused, or could not be written.
 struct ExportOutcome: Sendable {
-  /// Why no more is written.
+  /// Why the export stopped.
   enum End: Sendable {
-    /// The walk came to its own end; its report says which.
+    /// The walk ended; its report says how.
     case walk
-    /// Nothing was left to do, because the destination holds it all, or as much as was asked for.
+    /// Nothing was left to do: the destination already held everything, or as much as the limits
+    /// allow.
     case nothing(ExportReport.End, Checkpoint?)
-    /// The walk could not go on.
+    /// The walk failed.
     case failed(PageError)
-    /// A signal came.
+    /// A signal stopped the export.
     case interrupted
     /// The reader of the output closed it, as `head` does.
     case outputClosed
-    /// The output takes no more, for a reason in words.
+    /// The output could not be written, for a reason in words.
     case outputFailed(String)
   }
 
   var end = End.interrupted
-  /// Pages written.
   private(set) var pages = 0
-  /// Items written.
   private(set) var items = 0
-  /// Bytes written.
   private(set) var bytesWritten = 0
-  /// What is known of the file that was written to; nil where it was none.
+  /// The file that was written; nil if the output was not a file.
   var output: FileRecord?
-  /// The same of the file of items that were set aside.
+  /// The file of bad items that was written; nil if there was none.
   var badItemsOutput: FileRecord?
-  /// How this command line can follow the library's advice.
+  /// The translation of remedies into options of this command.
   let words: RemedyWords
-  /// What is to be said of the files.
+  /// Warnings about the files.
   var fileWarnings: [String] = []
-  /// What fetching the written pages took, and the page that failed.
+  /// The traffic of the written pages and of the page that failed.
   private(set) var traffic = WalkReport.Traffic(requests: 0)
-  /// What went over the wire.
+  /// Everything that was transferred.
   var wire = WireObserver.Numbers()
   /// The last total the server declared.
   private(set) var total: Total?
-  /// Where to resume: after the last page written; nil when nothing is left, or nothing leads there.
+  /// The position after the last written page; nil if nothing is left, or if the rest cannot be
+  /// resumed.
   private(set) var checkpoint: Position?
-  /// Why the rest cannot be had by resuming; nil where it can, and where there is none.
+  /// Why the rest cannot be resumed; nil if it can, or if nothing is left.
   private(set) var whyNotResumable: String?
-  /// What the walk itself has to say.
+  /// The report of the walk.
   var report = WalkReport()
   var elapsed: Duration = .zero
-  /// How many items are missing that the server had declared, and whether what was there stays for that.
+  /// The number of items that the server declared and that are missing; and whether the destination
+  /// therefore keeps its earlier content.
   private var missing = 0
   private var isKept = false
-  /// Whether the destination knows where to go on, so that the same command does.
+  /// Whether the destination holds the checkpoint, so that the same command continues the export.
   private(set) var keepsCheckpoint = false
-  /// Whether the command begins anew each time.
+  /// Whether the command has `--restart`.
   private var restarts = false
 
-  /// An export that starts at `start`.
+  /// Creates the outcome of an export that begins at `start`.
   init(start: Position, words: RemedyWords = RemedyWords()) {
     self.words = words
     checkpoint = start
   }
 
-  /// Whether the server had no more.
+  /// Whether the listing ended.
   var isComplete: Bool {
     if case .walk = end, case .exhausted = report.end { return true }
     return false
   }
 
-  /// What the caller should know besides how the export ended.
+  /// The warnings for the caller, besides how the export ended.
   var warnings: [String] {
     let isFailed = if case .failed = end { true } else { false }
     var warnings = fileWarnings + report.warnings.map(words.message)
@@ -89,14 +89,14 @@ struct ExportOutcome: Sendable {
     return warnings
   }
 
-  /// Takes in what is known of the files.
+  /// Takes over the state of the closed files.
   mutating func wrote(_ content: WrittenRecord.Content) {
     (output, badItemsOutput) = (content.output, content.badItems)
     bytesWritten = content.bytes
     fileWarnings += content.warnings
   }
 
-  /// Takes in how the export ended.
+  /// Takes over how the export ended.
   mutating func ended(_ report: ExportReport, keepsCheckpoint: Bool, restarts: Bool) {
     (self.keepsCheckpoint, self.restarts) = (keepsCheckpoint, restarts)
     (pages, items, traffic) = (report.pages, report.items, report.traffic)
@@ -119,14 +119,14 @@ struct ExportOutcome: Sendable {
     case .failed(let error): end = .outputFailed("\(error)")
     }
     left(report.walk)
-    // The walk of a run that was continued has not seen all of it.
+    // The walk of a resumed run has seen only a part of it.
     if case .truncationSuspected(let declared) = report.end {
       self.report.end = .truncationSuspected(declared: declared)
     }
   }
 
-  /// Takes in what the walk has to say once it is left. A position that its end makes useless is no
-  /// checkpoint, nor is there one behind the end.
+  /// Takes over the walk's report after the walk ended. There is no checkpoint after the end of the
+  /// listing, nor one that the end of the walk made useless.
   private mutating func left(_ report: WalkReport) {
     self.report = report
     if case .walk = end, report.checkpoint == nil { checkpoint = nil }
@@ -135,7 +135,7 @@ struct ExportOutcome: Sendable {
     whyNotResumable = ListingIdentity.whyNotResumable
   }
 
-  /// The exit status: a walk that may have lost items is no success.
+  /// Returns the exit status. A walk that may have lost items has failed.
   func status(signal: Int32?) -> ExitStatus {
     switch end {
     case .walk:
@@ -150,7 +150,7 @@ struct ExportOutcome: Sendable {
     }
   }
 
-  /// The end in a word or two, for reports.
+  /// Returns the end in a word or two, for reports.
   func endName(signal: Int32?) -> String {
     switch end {
     case .walk: return report.end.description
@@ -164,9 +164,8 @@ struct ExportOutcome: Sendable {
 }
 
 extension ExportOutcome {
-  /// Says how the export ended: the reason where there is one, the report's file where one is
-  /// wanted, how to get the rest, and the one-line report last. Throws the exit status unless it is
-  /// a success.
+  /// Writes how the export ended: the reason, the warnings, the report's file, how to get the rest,
+  /// and last the one-line report. Throws the exit status unless it is a success.
   func publish(
     signal: Int32?, report file: ReportFile?
   ) async throws {
@@ -178,7 +177,7 @@ extension ExportOutcome {
       try await file?.write(try json(signal: signal))
     } catch {
       if let file { Diagnostics.write("quire: \(file.failure(error))") }
-      // Only a signal ends the wait for a pipe without a reader.
+      // Only a signal ends the wait for the reader of a pipe.
       (status, written) = (Interruption.caught.map { .interrupted(signal: $0) } ?? .failed, nil)
     }
     if file == nil, isResumable, !keepsCheckpoint, let report = try? json(signal: signal) {
@@ -189,7 +188,7 @@ extension ExportOutcome {
     if status != .ended { throw status }
   }
 
-  /// The one-line report.
+  /// Returns the one-line report.
   func line(signal: Int32?) -> String {
     let seconds = elapsed / .seconds(1)
     let rate = seconds > 0 ? ", \(Int(Double(items) / seconds)) items/s" : ""
@@ -206,11 +205,11 @@ extension ExportOutcome {
     return "quire: \(endName(signal: signal)): \(parts.joined(separator: ", "))"
   }
 
-  /// Whether there is a rest that only `--from` gets.
+  /// Whether a rest is left that can be resumed.
   private var isResumable: Bool { checkpoint != nil && checkpoint != .start && !isComplete }
 
-  /// How to get the rest, by the report; nil where there is none to get. The position itself is not
-  /// shown: it is the server's, and may be as good as a password.
+  /// Returns how to get the rest; nil if there is none. It names the report and not the position,
+  /// which may be as secret as a password.
   func advice(report: ReportFile?) -> String? {
     if whyNotResumable != nil {
       return "this export cannot be resumed: to get the rest, run the same command again"
@@ -236,8 +235,8 @@ extension ExportOutcome {
     }
   }
 
-  /// The limit of pages or items that was met: it counts over all calls, so that the same command requests
-  /// nothing more.
+  /// The limit of pages or items that was reached. It counts over all calls, so that the same
+  /// command would request nothing more.
   private var reachedLimit: WalkReport.Limit? {
     switch end {
     case .walk: if case .limit(let limit) = report.end { limit } else { nil }
@@ -246,12 +245,12 @@ extension ExportOutcome {
     }
   }
 
-  /// The report as JSON.
+  /// Returns the report as JSON.
   func json(signal: Int32?) throws -> Data {
     try PrintableJSON.report(ReportContent(self, signal: signal))
   }
 
-  /// What went wrong, in full; nil when nothing did.
+  /// What went wrong, in full; nil if nothing did.
   private var explanation: String? {
     switch end {
     case .failed(let error): return words.line(error)
@@ -285,41 +284,42 @@ extension ExportOutcome {
 
 /// The report of an export as `--report` writes it. `--from @file` reads its checkpoint.
 struct ReportContent: Encodable {
-  /// `exhausted`, `limit (pages)`, `limit (items)`, `truncation suspected`, `failed (code)`,
-  /// `interrupted`, `output closed` or `output failed`.
+  /// `exhausted`, `already complete`, `limit (pages)`, `limit (items)`, `truncation suspected`,
+  /// `failed (code)`, `interrupted`, `output closed` or `output failed`.
   let end: String
   let status: Int32
   let pages: Int
   let items: Int
-  /// Bytes of the items written, line breaks included.
+  /// The bytes of the items written, line breaks included.
   let bytesWritten: Int
-  /// The file that they are in, its length once they were in it, and the CRC-32 of so many bytes of
-  /// it: what `--from` goes on with. Nothing for what is no file.
+  /// The file with the items, its length when it held them, and the CRC-32 of that many bytes,
+  /// which `--from` checks. Nil if the output is not a file.
   let outputFile: String?
   let outputBytes: Int?
   let outputChecksum: String?
-  /// Bytes of the bodies received, content coding removed.
+  /// The bytes of the bodies received, after content decoding.
   let bytesReceived: Int
-  /// Items set aside by `--bad-items collect`.
+  /// The number of items set aside by `--bad-items collect`.
   let badItems: Int
-  /// The same of the file that those are in.
+  /// The file with the bad items, its length and its CRC-32.
   let badItemsFile: String?
   let badItemsBytes: Int?
   let badItemsChecksum: String?
-  /// Requests on the wire, retries, replays and redirects included.
+  /// The number of requests, including retries, replays and redirects.
   let requests: Int
-  /// Requests that repeated a failed one.
+  /// The number of requests that repeated a failed one.
   let retries: Int
-  /// Requests that libcurl repeated, on a new connection for one that was dead.
+  /// The number of requests that libcurl repeated on a new connection, because a reused one was
+  /// dead.
   let replays: Int
   let seconds: Double
   let secondsWaitingForNetwork: Double
   let secondsWaitingForOutput: Double
-  /// What the walk changed by itself, and why; nothing where nothing was changed.
+  /// What the walk adjusted on its own, and why; nil if it adjusted nothing.
   let adjustments: [String]?
   /// The last total the server declared.
   let total: Total?
-  /// Where to resume; nothing when the listing is complete, or cannot be resumed.
+  /// Where to resume; nil if the listing is complete or cannot be resumed.
   let checkpoint: Position?
   /// Why there is no checkpoint although something is left.
   let notResumable: String?
@@ -368,7 +368,7 @@ struct ReportContent: Encodable {
       error = Failure(
         code: "outputFailed", message: failure, page: nil, request: nil, attempts: 0)
     case .walk, .nothing, .interrupted, .outputClosed:
-      // The walk stopped before it came to this; resuming does.
+      // The walk stopped before it reached this error; a resumed export would reach it.
       error = outcome.report.nextFailure.map { error in
         Failure(
           code: error.code.description, message: outcome.words.message(error),

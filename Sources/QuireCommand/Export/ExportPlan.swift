@@ -5,11 +5,11 @@ import QuireExport
 import QuirePagination
 import QuireXML
 
-/// An export, ready to run: every option understood, nothing requested yet.
+/// An export, ready to run: all options are checked, and nothing is requested yet.
 struct ExportPlan: Sendable {
   var url: String
   var pagination: Pagination
-  /// How this command line can follow the library's advice.
+  /// The translation of remedies into options of this command.
   var words: RemedyWords
   var format: FormatArguments.Format
   var isRaw: Bool
@@ -18,21 +18,21 @@ struct ExportPlan: Sendable {
   var limits: Limits
   var lookAhead: Int
   var start: Position
-  /// Whether the destination is begun anew, whatever it holds.
+  /// Whether to begin anew, whatever the destination holds.
   var restarts: Bool
   var commits: CommitPolicy
-  /// Pages that load at once, where their positions are known.
+  /// The number of pages that load at once; they need known positions. Nil for one after the other.
   var parallel: Int?
   var files: OutputFiles
   var badItems: BadItemsOption
   var xmlLimits = XMLLimits.api
   var progress: ProgressMeter.Mode
-  /// What writes lines of JSON; nil where people read.
+  /// The writer of `--log json`; nil for text.
   var log: EventLog?
   var configuration: PageClient.Configuration
   var transport: CurlTransport
 
-  /// Reads a command line's options. Throws a usage error that says which one cannot be right.
+  /// Reads the options of a command line. Throws a usage error that names the wrong one.
   init(_ command: ExportCommand) throws {
     url = try command.request.absoluteURL()
     pagination = try PaginationOption.description(command)
@@ -41,7 +41,7 @@ struct ExportPlan: Sendable {
     isRaw = command.raw
     pageSize = try PositiveOption.number(command.pageSize, for: "--page-size")
     if pagination.size == nil, pagination.end.contains(.shortPage), let pageSize {
-      // Nowhere to ask for it: it is what a full page has.
+      // The request has no place for a page size, so it only says how many items a full page has.
       pagination.size = Pagination.PageSize(default: pageSize)
       self.pageSize = nil
     }
@@ -75,7 +75,8 @@ struct ExportPlan: Sendable {
       needsPageSize: command.next != nil && pagination.end.contains(.shortPage))
   }
 
-  /// Where the export begins; nil at the start, or where the destination says.
+  /// Returns where `--from` begins the export; nil for the start, or for the destination's
+  /// checkpoint.
   private static func point(_ command: ExportCommand) throws -> ResumePoint? {
     guard !command.unchecked || command.from != nil else {
       throw ValidationError("--unchecked needs --from: there is nothing to check.")
@@ -102,7 +103,8 @@ struct ExportPlan: Sendable {
     return configuration
   }
 
-  /// What the first request would throw, before anything is opened or emptied.
+  /// Throws as a usage error what the first request would throw, before a file is opened or
+  /// emptied.
   private func checkDescription(needsPageSize: Bool) throws {
     if pageSize != nil, pagination.size?.send == nil {
       throw ValidationError(
@@ -122,7 +124,7 @@ struct ExportPlan: Sendable {
     }
   }
 
-  /// What reads the description for the first request. Throws a `PageError` where it cannot work.
+  /// Returns the engine for the first request. Throws `PageError` if the description cannot work.
   func engine() throws -> PaginationEngine {
     let first = PageRequest(
       method: request.method, url: url, headerFields: request.headers, body: request.body)
@@ -130,7 +132,7 @@ struct ExportPlan: Sendable {
       pagination, first: first, home: try Origin(url: url), pageSize: pageSize)
   }
 
-  /// How often what came is committed.
+  /// Returns how often to commit.
   private static func commits(_ command: ExportCommand) throws -> CommitPolicy {
     guard let text = command.commitEvery else { return CommitPolicy() }
     let time = try DurationOption.duration(text, for: "--commit-every")
@@ -139,9 +141,9 @@ struct ExportPlan: Sendable {
 }
 
 extension ExportPlan {
-  /// Writes the listing into its destination. What ends it is in the outcome; only destinations that
-  /// cannot be opened throw, before anything is requested, and what `publish` throws. The report's file
-  /// stays ours until that has returned.
+  /// Writes the listing into its destination, and returns how that ended. Throws only if a
+  /// destination cannot be opened, before any request, or what `publish` throws. The report's file
+  /// stays locked until `publish` has returned.
   @discardableResult
   func run(
     publish: (ExportOutcome) async throws -> Void = { _ in }
@@ -152,7 +154,8 @@ extension ExportPlan {
     let began = clock.now
     var report: OutputFile?
     defer { withExtendedLifetime(report) {} }
-    // An export that fails before it opens its files keeps the record of those written before.
+    // If the export fails before it opens its files, these entries of the earlier report stay
+    // valid.
     let record = WrittenRecord(
       .init(output: files.point?.output, badItems: files.point?.badItems))
     do {
@@ -178,7 +181,7 @@ extension ExportPlan {
     if let parallel { cursor = cursor.parallel(parallel) }
     var export = Export(
       cursor, to: ExportDestination(files: files, base: sink, meter: meter, record: record))
-    // Each page of a stream is out before the next is waited for.
+    // Each page is written to a stream before the export waits for the next one.
     export.commits = sink == nil ? .eachPage : commits
     export.lookAhead = lookAhead
     export.restarts = restarts
@@ -194,7 +197,8 @@ extension ExportPlan {
     outcome.wire = wire.numbers
   }
 
-  /// Throws what made an opening impossible; a destination that failed later is in the outcome.
+  /// Throws the errors that made opening impossible. A later failure of the destination is in the
+  /// outcome.
   func refuse(_ error: any Error, _ report: ExportReport = ExportReport()) throws {
     switch error {
     case is ValidationError, SinkError.Code.inUse: throw error
@@ -211,14 +215,14 @@ extension ExportPlan {
     }
   }
 
-  /// Whether another command line would help: a disk that is full or a server that is away is no fault of it.
+  /// Whether the command line is to blame, and not a full disk or an unreachable server.
   private static func isOfTheCommand(_ error: SinkError) -> Bool {
     let places = [ENOENT, ENOTDIR, EISDIR, EACCES, EPERM, ELOOP, ENAMETOOLONG, ENXIO]
     return error.code != .writeFailed || error.reason.map(places.contains) == true
   }
 
-  /// The sink, and where its run began: at `--from` where that is another place than the destination's own
-  /// checkpoint.
+  /// Returns the sink and where its run began: at `--from`, or at the start of the destination's
+  /// own checkpoint if `--from` is that checkpoint.
   private func continued() async throws -> (sink: (any Sink)?, start: Position) {
     guard let point = files.point, var sink = files.sink as? FileSink else {
       return (files.sink, start)

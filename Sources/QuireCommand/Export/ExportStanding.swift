@@ -6,23 +6,23 @@ import QuireExport
 import QuirePagination
 
 extension ExportForecast {
-  /// A destination, and what an export would do with it.
+  /// The state of a destination, and what an export would do with it.
   struct Standing: Sendable, Encodable {
     enum Plan: String, Sendable, Encodable {
       case begin, beginAnew, goOn, beginNextRun, nothing, refuse
     }
 
-    /// Its path or server, and its table.
+    /// The path or server, and the table.
     var name: String
     var plan: Plan
-    /// Why nothing is to be done, or the export would be refused.
+    /// Why nothing would be done, or why the export would be refused.
     var reason: String?
-    /// What it holds of the run.
+    /// The committed pages and items of the run.
     var pages = 0
     var items = 0
 
-    /// Whether a plan opens the destination at a path: what is not there is not made for it, but refused where it
-    /// could not be.
+    /// Whether a plan opens the destination at `path`. A plan creates nothing, so a missing
+    /// destination is opened only if it could not be created, to be refused.
     static func isToBeOpened(_ path: String) -> Bool {
       let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
       return path.contains("://")
@@ -33,7 +33,7 @@ extension ExportForecast {
 }
 
 extension ExportPlan {
-  /// What the destination holds, and what an export would do with that.
+  /// Returns what the destination holds, and what an export would do with it.
   func standing(
     _ cursor: Cursor<RawItem>
   ) async throws -> (ExportForecast.Standing?, Export.Prospect?) {

@@ -5,9 +5,9 @@ import Quire
 import QuirePagination
 
 extension RawItem {
-  /// What reads the pages: one format, or whichever comes. Items that are `isRaw` keep their own white space,
-  /// and those of XML are elements. XML is read in every encoding that is known, since what a server declares is
-  /// what it means, and no option could say more.
+  /// Returns the decoder for one format, or for any with `auto`. With `isRaw`, items keep their
+  /// white space, and items of XML are elements. XML is decoded in all known encodings, because the
+  /// server's declaration says everything that an option could.
   static func decoder(
     for format: FormatArguments.Format, raw isRaw: Bool, xmlLimits: XMLLimits
   ) -> any PageDecoder<RawItem> {
@@ -30,7 +30,7 @@ extension RawItem {
   }
 }
 
-/// An item that is written as it came.
+/// An item that is written as it was received.
 private struct VerbatimItem: RawItemStorage {
   let bytes: ArraySlice<UInt8>
 

@@ -1,33 +1,32 @@
 import Foundation
 import QuireExport
 
-/// Writes lines to a file or to standard output: buffered, and with every error looked at.
+/// Writes lines to a file or to standard output, buffered, and checks every error.
 ///
-/// What `commit()` has returned for is out of the process. After a failure the output is cut back
-/// to the last commit where it is a file, so that it never ends inside a line.
+/// After `commit()` returns, the lines have left the process. After a failure a file is cut back to
+/// the last commit, so that it never ends inside a line.
 final class LineWriter {
   private let file: OutputFile
   private let descriptor: Int32
   private let isFile: Bool
   private var buffer: [UInt8] = []
-  /// Where the last commit ended in a file.
+  /// The file's length at the last commit.
   private var committed: off_t = 0
-  /// Bytes that a file held when it was opened, and keeps after a failure, too.
+  /// The number of bytes that the file held when it was opened, which it keeps after a failure.
   private var inherited: off_t
-  /// Whether a file is still to be emptied.
+  /// Whether the file is still to be emptied.
   private var isStale: Bool
-  /// The check sum of a file up to the last commit; nil where it could not be read.
+  /// The check sum of the file up to the last commit; nil if the file could not be read.
   private var checksum: FileSum?
   private let isStopping: @Sendable () -> Bool
 
-  /// Bytes committed so far.
   private(set) var bytesWritten = 0
 
-  /// Writes into `file`.
+  /// Creates a writer into `file`.
   ///
-  /// One that has a path is continued where `appending`, and otherwise emptied with the first commit:
-  /// what it holds is not lost to a walk that never comes to its first page. A new one is taken away
-  /// again where nothing is committed. Standard output is written wherever it stands.
+  /// With `appending`, a file is continued. Otherwise the first commit empties it, so that its
+  /// content is not lost if no page ever comes. A new file is deleted if nothing is committed.
+  /// Standard output is written at its current offset.
   init(
     _ file: OutputFile, appending: Bool,
     isStopping: @escaping @Sendable () -> Bool = { Task.isCancelled }
@@ -42,22 +41,22 @@ final class LineWriter {
     checksum = isStale ? FileSum() : nil
   }
 
-  /// Writes on behind what `content` found in the file.
+  /// Continues the check sum with what `content` found in the file.
   func go(on content: ContinuedFile.Content) { checksum = content.checksum }
 
-  /// Adds the line that `write` appends; it stays in memory until the next commit.
+  /// Buffers the line that `write` appends, until the next commit.
   func appendLine(_ write: (inout [UInt8]) -> Void) {
     write(&buffer)
     buffer.append(UInt8(ascii: "\n"))
   }
 
-  /// Adds bytes that are no line of ours.
+  /// Buffers bytes without a line break.
   func append(_ bytes: some Sequence<UInt8>) { buffer.append(contentsOf: bytes) }
 
-  /// Writes all lines so far.
+  /// Writes all buffered lines.
   ///
-  /// Throws `OutputFailure`, or `CancellationError` when the export is to stop and the output's reader
-  /// takes nothing.
+  /// Throws `OutputFailure`, or `CancellationError` if the export is to stop while the output's
+  /// reader takes nothing.
   func commit() throws {
     try emptyIfStale()
     do {
@@ -80,19 +79,19 @@ final class LineWriter {
     isStale = false
   }
 
-  /// Commits, and has the system confirm it where the output is a file.
+  /// Commits, and asks the system to store the file.
   func finish() throws {
     try commit()
-    // Not every file system can; what counts is whether data were lost.
+    // Not every file system supports it; only lost data are an error.
     if !confirm(), errno == EIO || errno == ENOSPC { throw failure }
   }
 
-  /// Has the system confirm what is committed to a file; whether it did.
+  /// Asks the system to store what is committed to a file. Returns whether it did.
   @discardableResult
   func confirm() -> Bool { !isFile || fsync(descriptor) == 0 }
 
-  /// What a report keeps of the file as of the last commit; nil where the output is none, and where
-  /// the file still has what was in it before.
+  /// The file's entry in a report as of the last commit; nil if the output is not a file, or if the
+  /// file still has its earlier content.
   var record: FileRecord? {
     guard isFile, !isStale else { return nil }
     return FileRecord(path: file.resolvedPath, bytes: Int(committed), checksum: checksum?.text)
@@ -101,34 +100,33 @@ final class LineWriter {
   private var failure: OutputFailure { OutputFailure(reason: errno, path: file.path) }
 }
 
-/// The output takes no more.
+/// The error of an output that cannot be written.
 struct OutputFailure: Error, CustomStringConvertible {
   /// The system's error number.
   var reason: Int32
   /// The file; nil for standard output.
   var path: String?
 
-  /// Whether the reader of a pipe has gone, as `head` does when it has seen enough.
+  /// Whether the reader of a pipe has closed it, as `head` does.
   var isClosedPipe: Bool { reason == EPIPE }
 
-  /// The reason in the system's words.
   var words: String { String(cString: strerror(reason)) }
 
-  /// What went wrong, without what to do about it, for a command that cannot be resumed.
+  /// The error without a remedy, for commands that cannot be resumed.
   var complaint: String { "Cannot write to \(path ?? "standard output"): \(words)." }
 
   var description: String {
     complaint + (reason == ENOSPC || reason == EDQUOT ? " Make room, then resume." : "")
   }
 
-  /// Writes all the bytes, in as many calls as it takes. A pipe that takes none is waited for until the export
-  /// `isStopping`, which throws `CancellationError`.
+  /// Writes all bytes, in as many calls as needed. While a pipe takes none, waits until
+  /// `isStopping` returns true, and then throws `CancellationError`.
   static func write(
     _ bytes: [UInt8], to descriptor: Int32, path: String?,
     _ isStopping: () -> Bool = { Task.isCancelled }
   ) throws {
-    // A pipe that is ready takes this much at once, so that a write never blocks and cancelling always works; into a
-    // file a line goes whole, beside those of others.
+    // A ready pipe takes this many bytes at once, so that no write blocks and cancelling always
+    // works. A file gets each line whole, so that other writers' lines do not mix with it.
     let most = OutputFile.isRegular(descriptor) ? Int.max : Int(PIPE_BUF)
     var rest = bytes[...]
     while !rest.isEmpty {

@@ -8,8 +8,8 @@ import QuireCore
 import QuireHTTP
 import QuirePagination
 
-/// `--limit NAME=N`: the limits that protect an export from hostile or broken servers, by the names
-/// that messages give them.
+/// `--limit NAME=N`: the limits that protect an export from hostile or broken servers, under the
+/// names that messages use.
 enum LimitOption {
   private typealias Configuration = PageClient.Configuration
 
@@ -50,11 +50,11 @@ enum LimitOption {
     "comparedPages": \.comparedPages,
   ]
 
-  /// Every name there is.
+  /// The names of all limits.
   static let names: [String] =
     [Array(numbers.keys), Array(seconds.keys), Array(xml.keys), Array(pages.keys)].joined().sorted()
 
-  /// The option that sets a limit of the library; nil where none does.
+  /// Returns the option that sets a limit of the library; nil if none does.
   static func option(for setting: Remedy.Setting) -> String? {
     let parts = "\(setting)".split(separator: ".").map(String.init)
     guard parts.count == 2 else { return nil }
@@ -67,7 +67,7 @@ enum LimitOption {
     return names.contains(name) ? "--limit \(name)" : nil
   }
 
-  /// What a limit can be of.
+  /// The settings that limits belong to.
   struct Values {
     var configuration: PageClient.Configuration
     var xmlLimits = XMLLimits.api
@@ -85,7 +85,7 @@ enum LimitOption {
     if let path = numbers[name] {
       values.configuration[keyPath: path] = value
     } else if let path = seconds[name] {
-      // A clock can sleep no longer than its numbers reach.
+      // A clock cannot sleep longer than this.
       values.configuration[keyPath: path] = .seconds(min(value, Int(Int32.max)))
     } else if let path = xml[name] {
       values.xmlLimits[keyPath: path] = value
@@ -99,14 +99,14 @@ enum LimitOption {
   }
 }
 
-/// `--bad-items`: what becomes of items that are broken in themselves, in a page that is not.
+/// `--bad-items`: what to do with items that cannot be decoded in an otherwise valid page.
 enum BadItemsOption: Equatable, Sendable {
-  /// The export fails.
+  /// Fails the export.
   case fail
-  /// They are set aside in a file, or on stderr where it is nil, and the export goes on.
+  /// Sets the items aside in a file, or on standard error if it is nil, and continues.
   case setAside(file: String?)
 
-  /// Reads `throw`, `collect` or `collect:FILE`.
+  /// Parses `throw`, `collect` or `collect:FILE`.
   init(_ text: String) throws {
     let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
     switch (parts.first, parts.dropFirst().first) {
@@ -119,11 +119,11 @@ enum BadItemsOption: Equatable, Sendable {
   }
 }
 
-/// Times on the command line: `90`, `90s`, `15m`, `2h`.
+/// Times on the command line: `90`, `90s`, `15m`, `2h`, `3d`.
 enum DurationOption {
   private static let units = ["": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400]
 
-  /// The time that `text` stands for, or a usage error that names the option.
+  /// Returns the time in `text`. Throws a usage error that names the option.
   static func duration(_ text: String, for option: String) throws -> Duration {
     let digits = text.prefix { $0.isASCII && $0.isNumber }
     guard let count = Int32(digits), let unit = units[String(text.dropFirst(digits.count))] else {
@@ -135,8 +135,8 @@ enum DurationOption {
 }
 
 extension RetryPolicy {
-  /// Takes what `--retries` and `--patience` say: without retries no outage is waited out either, unless the
-  /// second says so.
+  /// Applies `--retries` and `--patience`. Without retries, outages are not waited out either,
+  /// unless `--patience` says so.
   mutating func take(retries: Int?, patience: Duration?) {
     if let retries { (attempts, polls) = (retries.plus(1), retries) }
     if let patience {
@@ -147,7 +147,7 @@ extension RetryPolicy {
   }
 }
 
-/// `--links`: which next links are followed.
+/// `--links`: which links to next pages are followed.
 enum LinksOption {
   static func policy(_ text: String) throws -> LinkPolicy {
     switch text {
@@ -165,12 +165,12 @@ enum LinksOption {
   }
 }
 
-/// One `-H 'Name: value'`, where the value may be `env:VARIABLE` or `@file`.
+/// `-H 'Name: value'`, where the value may be `env:VARIABLE` or `@file`.
 ///
-/// Every user of the machine can read a command line; the environment and private files are the
-/// user's own. No message here repeats a value.
+/// All users of a machine can read a command line, but the environment and private files only by
+/// their owner. No message here repeats a value.
 enum HeaderOption {
-  /// The field that the option's text stands for.
+  /// Returns the header field in `text`.
   static func field(
     _ text: String, environment: [String: String] = ProcessInfo.processInfo.environment
   ) throws -> HTTPField {
@@ -190,7 +190,8 @@ enum HeaderOption {
     return HTTPField(name: name, value: value)
   }
 
-  /// The value that an option's text stands for: itself, or what is in a variable or a file.
+  /// Returns the value in an option's text: the text itself, or the content of a variable or a
+  /// file.
   static func value(
     _ value: String, for option: String,
     environment: [String: String] = ProcessInfo.processInfo.environment
@@ -216,10 +217,10 @@ enum HeaderOption {
   }
 }
 
-/// `--sign aws:SERVICE[:REGION]`, with credentials from where Amazon's own tools look first: the
-/// environment.
+/// `--sign aws:SERVICE[:REGION]`, with credentials from the environment, where Amazon's own tools
+/// look first.
 enum SignOption {
-  /// The signer that the option's text stands for. No message here repeats a secret.
+  /// Returns the signer for `text`. No message here repeats a secret.
   static func signer(
     _ text: String, environment: [String: String] = ProcessInfo.processInfo.environment
   ) throws -> RequestSigner {

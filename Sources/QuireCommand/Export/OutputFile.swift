@@ -2,29 +2,30 @@ import ArgumentParser
 import Foundation
 import QuireExport
 
-/// A file that an export writes, or standard output: open, and locked where it is a regular file.
+/// A file that an export writes, or standard output. A regular file is locked.
 final class OutputFile {
-  /// What messages call it: `-o out.jsonl`, or `standard output`.
+  /// The name in messages: `-o out.jsonl`, or `standard output`.
   let name: String
-  /// The file; nil for standard output.
+  /// The path; nil for standard output.
   let path: String?
   let descriptor: Int32
   /// Whether it is a regular file, which keeps what is written.
   let isFile: Bool
-  /// Why it could not be locked; nil where it was.
+  /// Why it could not be locked; nil if it was.
   let lockFailure: Int32?
-  /// Whether it was made here and nothing is in it yet.
+  /// Whether the file was created here and is still empty.
   var isNew: Bool
-  /// Keeps it from other writers, and open; nil for what is no regular file, and for standard output.
+  /// The lock and the open descriptor of a regular file; nil for others and for standard output.
   private let claim: FileClaim?
-  /// Reads what is in it. Kept open, for closing any descriptor of a file gives up its lock.
+  /// The descriptor for reading. It stays open, because closing any descriptor of a file releases
+  /// the lock.
   private var reader: Int32?
 
-  /// Opens `path`, or takes standard output where it is nil; `option` is for messages.
+  /// Opens `path`, or takes standard output if it is nil; `option` is for messages.
   ///
-  /// A pipe that nobody reads yet is waited for; a cancelled wait throws `CancellationError`. Throws
-  /// `OutputFailure` for a file that cannot be opened, and `SinkError` with `inUse` for one that another
-  /// export writes.
+  /// Waits for the reader of a pipe; a cancelled wait throws `CancellationError`. Throws
+  /// `OutputFailure` if the file cannot be opened, and `SinkError` with `inUse` if another export
+  /// writes it.
   init(
     _ option: String, path: String?, appending: Bool,
     isStopping: @escaping @Sendable () -> Bool = { false }
@@ -57,32 +58,32 @@ final class OutputFile {
     if claim == nil { close(descriptor) }
   }
 
-  /// Takes from others what they may do with a file that was there before.
+  /// Removes the permissions of other users from a file that existed before.
   func makePrivate() {
     var status = stat()
     guard isFile, fstat(descriptor, &status) == 0, status.st_mode & 0o077 != 0 else { return }
     fchmod(descriptor, 0o600)
   }
 
-  /// The absolute path of the file, links followed; nil where the system does not tell.
+  /// The file's absolute path with links resolved; nil if the system does not tell it.
   var resolvedPath: String? {
     try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(descriptor)")
   }
 
-  /// How long a regular file is; 0 for anything else.
+  /// The length of a regular file; 0 for anything else.
   var size: Int {
     var status = stat()
     return isFile && fstat(descriptor, &status) == 0 ? Int(status.st_size) : 0
   }
 
-  /// How much is in front of what is written next: the whole file, or, where standard output is one
-  /// that does not append, what is before its offset.
+  /// The number of bytes before the next write: the whole file, or those before the offset if
+  /// standard output is a file that does not append.
   var length: Int {
     let isWhole = path != nil || fcntl(descriptor, F_GETFL) & O_APPEND != 0
     return isWhole || !isFile ? size : max(0, Int(lseek(descriptor, 0, SEEK_CUR)))
   }
 
-  /// Reads bytes at `offset`, as many as there are up to the chunk's size; nil where that fails.
+  /// Reads at most a chunk of bytes at `offset`, and returns their number; nil after a failure.
   func read(_ chunk: inout [UInt8], at offset: Int) -> Int? {
     let reader =
       self.reader
@@ -100,7 +101,7 @@ final class OutputFile {
     _ path: String, _ mode: Int32, _ isStopping: @Sendable () -> Bool
   ) async throws -> Int32 {
     while true {
-      // Opening a pipe for writing would wait for a reader, and could not be cancelled.
+      // A blocking open would wait for the pipe's reader and could not be cancelled.
       let descriptor = Foundation.open(path, mode | O_CLOEXEC | O_NONBLOCK)
       if descriptor >= 0 {
         _ = fcntl(descriptor, F_SETFL, fcntl(descriptor, F_GETFL) & ~O_NONBLOCK)
@@ -131,7 +132,7 @@ final class OutputFile {
     }
   }
 
-  /// Locks the file, and returns why that is not possible where no file of its kind can be locked.
+  /// Locks the file; returns the reason if files of its kind cannot be locked.
   private static func lock(_ descriptor: Int32, named name: String) throws(SinkError) -> Int32? {
     switch FileLock.take(descriptor) {
     case .taken: return nil
@@ -141,15 +142,15 @@ final class OutputFile {
   }
 }
 
-/// `--report`: where the report goes.
+/// `--report`: where to write the report.
 enum ReportFile: Equatable, Sendable {
   case standardOutput
   case file(String)
 
-  /// Reads a path, or `-`.
+  /// Parses a path, or `-`.
   init(_ text: String) { self = text == "-" ? .standardOutput : .file(text) }
 
-  /// What messages call it.
+  /// The name in messages.
   var name: String {
     switch self {
     case .standardOutput: "standard output"
@@ -157,7 +158,8 @@ enum ReportFile: Equatable, Sendable {
     }
   }
 
-  /// Throws a usage error where a report could not be written: better than after hours of export.
+  /// Throws a usage error if the report could not be written: before the export, not after hours of
+  /// it.
   func check(for option: String = "--report") throws {
     guard case .file(let path) = self else { return }
     var status = stat()
@@ -173,10 +175,10 @@ enum ReportFile: Equatable, Sendable {
       "\(option): cannot write to \(path): \(String(cString: strerror(errno))).")
   }
 
-  /// Writes the report; where a file is to be replaced, the old one stays until the new one is whole.
+  /// Writes the report. A file is replaced only when the new one is complete.
   ///
-  /// One that `isPrivate` is for nobody's eyes but the user's, whatever it replaces: it holds a
-  /// position, and a server may put secrets into those. A pipe that nobody reads is waited for; a
+  /// With `isPrivate`, only the user can read the file, whatever it replaces: a report has a
+  /// position, and a server may put secrets into positions. Waits for the reader of a pipe; a
   /// cancelled wait throws.
   func write(_ report: Data, isPrivate: Bool = true) async throws {
     switch self {
@@ -191,13 +193,13 @@ enum ReportFile: Equatable, Sendable {
     }
   }
 
-  /// That it could not be written, and why.
+  /// Returns the message that the content could not be written, with the reason.
   func failure(_ error: any Error, of content: String = "report") -> String {
     let reason = (error as? OutputFailure).map { ": \($0.words)" } ?? ""
     return "cannot write the \(content) to \(name)\(reason)."
   }
 
-  /// Writes into what takes bytes as they come: a pipe, or standard output where `path` is nil.
+  /// Writes to a pipe, or to standard output if `path` is nil.
   private static func append(_ content: Data, to path: String?) async throws {
     let writer = LineWriter(
       try await OutputFile("--report", path: path, appending: true), appending: true)
@@ -205,11 +207,11 @@ enum ReportFile: Equatable, Sendable {
     try writer.commit()
   }
 
-  /// Puts a file in the place of another at once, so that a crash leaves one of the two.
+  /// Replaces a file atomically, so that a crash leaves the old or the new one.
   static func replace(_ path: String, with content: Data, mode: mode_t) throws {
     let target = URL(fileURLWithPath: path).resolvingSymlinksInPath()
     let folder = target.deletingLastPathComponent().path
-    // However long the other name is.
+    // A short name, whatever the length of the replaced one.
     let new = "\(folder)/.quire-\(UInt64.random(in: .min ... .max))"
     let descriptor = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
     guard descriptor >= 0 else { throw OutputFailure(reason: errno, path: path) }
@@ -224,7 +226,8 @@ enum ReportFile: Equatable, Sendable {
       unlink(new)
       throw error
     }
-    // That the name leads to the new file is kept in the folder; not every file system can confirm it.
+    // The folder stores that the name now leads to the new file; not every file system can confirm
+    // it.
     let place = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
     if place >= 0 {
       _ = fsync(place)

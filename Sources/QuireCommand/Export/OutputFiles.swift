@@ -4,21 +4,20 @@ import Quire
 import QuireExport
 import QuireSQLite
 
-/// Where an export writes: looked at before anything is requested.
+/// The files that an export writes, checked before anything is requested.
 struct OutputFiles: Sendable {
-  /// The items' file; nil for standard output.
+  /// The path of the items; nil for standard output.
   var items: String?
-  /// The file of items that were set aside; nil where there is none.
+  /// The file of bad items; nil if there is none.
   var badItems: String?
   var report: ReportFile?
-  /// Where `--from` says that the files are continued; nil without it.
+  /// Where `--from` continues the files; nil without it.
   let point: ResumePoint?
-  /// What `-o` leads to; nil for standard output, pipes and devices.
+  /// The sink of `-o`; nil for standard output, pipes and devices.
   let sink: (any Sink)?
-  /// The table of a database.
   let table: String?
 
-  /// Reads `-o` and `--report`. Throws a usage error where two of the files are one, and where the
+  /// Reads `-o` and `--report`. Throws a usage error if two of the files are the same, or if the
   /// report or the items cannot be written.
   init(_ command: ExportCommand, badItems option: BadItemsOption, from point: ResumePoint?) throws {
     items = command.output == "-" ? nil : command.output
@@ -114,7 +113,7 @@ struct OutputFiles: Sendable {
     }
   }
 
-  /// An element of XML is no JSON, of which an array and the cells of a table are made.
+  /// Throws if raw XML elements would go into a JSON array or a table, which need JSON.
   private static func checkRaw(
     _ request: DestinationRequest, _ sink: (any Sink)?, _ format: FormatArguments.Format
   ) throws {
@@ -128,8 +127,8 @@ struct OutputFiles: Sendable {
         + "they are: --format json, csv or jsonl.")
   }
 
-  /// What keeps nothing gets lines of JSON: a name or an option that asks for something else would be
-  /// passed over.
+  /// Throws for a pipe or device whose name or options ask for anything but JSON Lines: the request
+  /// would be ignored.
   private static func checkStream(_ request: DestinationRequest) throws {
     let isPlain = FileFormat(path: request.path).map { $0 == .jsonLines } ?? true
     guard isPlain, !DestinationKind.isDatabase(request.path) else {
@@ -146,23 +145,23 @@ struct OutputFiles: Sendable {
     }
   }
 
-  /// Whether a path is that of a pipe, a device, or anything else that keeps nothing.
+  /// Whether a path is a pipe, a device, or anything else that keeps nothing.
   private static func isStream(_ path: String) -> Bool {
     var status = stat()
     guard stat(path, &status) == 0 else { return false }
     return status.st_mode & S_IFMT != S_IFREG && status.st_mode & S_IFMT != S_IFDIR
   }
 
-  /// Locks the report's file for a plan, where there is one already: another export's report may be
-  /// on its way there. Throws as `openReport` does.
+  /// Locks an existing report for a plan, because another export may be about to write it. Throws
+  /// as `openReport` does.
   func lockReport() async throws -> OutputFile? {
     guard let path = reportPath, case .file? = FileIdentity(path: path) else { return nil }
     return try await openReport()
   }
 
-  /// The report's file, where it is one: it is replaced in the end, and only kept from others now. Throws
-  /// a usage error where it cannot be written, `SinkError` where another export writes it, and
-  /// `CancellationError` where the wait for a pipe's reader was cancelled.
+  /// Opens and locks the report's file, which is replaced only at the end; nil for a pipe. Throws a
+  /// usage error if it cannot be written, `SinkError` if another export writes it, and
+  /// `CancellationError` if the wait for a pipe's reader is cancelled.
   func openReport() async throws -> OutputFile? {
     guard let path = reportPath else {
       guard report == .standardOutput else { return nil }
@@ -173,15 +172,15 @@ struct OutputFiles: Sendable {
     do {
       return try await OutputFile("--report", path: path, appending: true)
     } catch let failure as OutputFailure where failure.reason == EACCES {
-      // A file that nobody may write can be replaced all the same.
+      // Replacing a file needs no permission to write it.
       return nil
     } catch let failure as OutputFailure {
       throw ValidationError("\(failure)")
     }
   }
 
-  /// The stream that items go to. Throws as `openReport` does, and a usage error where it is a file that
-  /// cannot be continued from where `--from` says.
+  /// Opens the stream for items. Throws as `openReport` does, and a usage error if a file cannot be
+  /// continued from `--from`.
   func openItems(
     _ isStopping: @escaping @Sendable () -> Bool, _ record: WrittenRecord
   ) async throws -> LineWriter {
@@ -193,13 +192,13 @@ struct OutputFiles: Sendable {
     if let point {
       writer.go(on: try ContinuedFile(file).checkedContent(for: point, record: point.output))
     } else if file.isFile, report != nil {
-      // What a shell appends to belongs to what a report says of the file.
+      // A shell's `>>` appends: the report's check sum covers the existing content too.
       writer.go(on: try ContinuedFile(file).content())
     }
     return writer
   }
 
-  /// The file for items that are set aside; nil where there is none. Throws as `openItems` does.
+  /// Opens the file for bad items; nil if there is none. Throws as `openItems` does.
   func openBadItems(
     isContinued: Bool, _ isStopping: @escaping @Sendable () -> Bool, _ record: WrittenRecord
   ) async throws -> LineWriter? {
@@ -208,7 +207,7 @@ struct OutputFiles: Sendable {
       try await OutputFile(
         "--bad-items", path: badItems, appending: isContinued, isStopping: isStopping)
     }
-    // Each line has a position.
+    // Each line has a position, which may be secret.
     file.makePrivate()
     note(file, in: record)
     let writer = LineWriter(file, appending: isContinued, isStopping: isStopping)
@@ -234,7 +233,7 @@ struct OutputFiles: Sendable {
     record.update { $0.warnings.append(warning) }
   }
 
-  /// Throws where two options write to one file; a path that is nil is standard output.
+  /// Throws if two options write to one file; a nil path is standard output.
   private static func checkDistinct(
     _ outputs: [(option: String, path: String?, isUsed: Bool)]
   ) throws {

@@ -2,7 +2,7 @@ import QuirePagination
 import ArgumentParser
 import Quire
 
-/// How the listing is paged, from whichever of the three ways the command line says it.
+/// The description of a listing, from one of the three ways in which options give it.
 enum PaginationOption {
   static func description(_ command: ExportCommand) throws -> Pagination {
     var pagination = try base(command)
@@ -22,12 +22,12 @@ enum PaginationOption {
     return pagination
   }
 
-  /// The words before a path that say how its list is written.
+  /// The prefixes of `--items` that say how a list may be written.
   private static let itemWords = ["optional:", "oneOrMany:"]
 
-  /// The items at another path, after `optional:` where an empty list may be left out and `oneOrMany:`
-  /// where one item may stand for a list; where the description says so, or that they are an object's
-  /// members, that still holds.
+  /// Returns the description with its items at another path. `optional:` in front of it allows an
+  /// empty list to be left out, `oneOrMany:` a single item in place of a list. What the description
+  /// says of these, or of members of an object, still holds.
   private static func moved(_ pagination: Pagination, to text: String) throws -> Pagination {
     var rest = text[...]
     var words: Set<String> = []
@@ -35,7 +35,7 @@ enum PaginationOption {
       words.insert(word)
       rest = rest.dropFirst(word.count)
     }
-    // Any other selector is said as the other blocks are: `members:/result`, or in JSON.
+    // Other selectors are written like the other blocks: `members:/result`, or in JSON.
     if !rest.isEmpty, !rest.hasPrefix("/"), let items = try? Pagination.Items(words: text) {
       return pagination.items(at: items)
     }
@@ -89,7 +89,7 @@ enum PaginationOption {
     return try composition(command)
   }
 
-  /// How a preset is changed: not by options.
+  /// Returns the advice to change a preset, which no option does.
   private static func change(_ preset: String?) -> String {
     guard let preset else { return "" }
     let name = CommandLineText.quoted([preset])
@@ -98,7 +98,7 @@ enum PaginationOption {
       + "my.json."
   }
 
-  /// The preset of that name, or a usage error with the nearest one.
+  /// Returns the preset of that name. Throws a usage error with the nearest name.
   static func preset(_ name: String) throws -> Pagination {
     do {
       return try Pagination.preset(named: name)
@@ -123,7 +123,7 @@ enum PaginationOption {
     return pagination
   }
 
-  /// A number of items or pages is compared with what the walk itself counts.
+  /// Throws if the walk does not count what the total counts.
   private static func check(_ total: Pagination.TotalSource, endsWalkBy next: Pagination.Next)
     throws
   {

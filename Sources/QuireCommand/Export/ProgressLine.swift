@@ -1,24 +1,24 @@
 import QuireCore
 
-/// What the progress line shows, as text: pure, so that it can be tested.
+/// The text of the progress line. A pure value, so that it can be tested.
 struct ProgressLine: Equatable {
-  /// What is read; empty where there is one listing only.
+  /// The listing that is read; empty if there is only one.
   var name = ""
   var pages = 0
   var items = 0
   var bytes = 0
   var retries = 0
-  /// How much there will be; nil where it is unknown.
+  /// The expected amount; nil if it is unknown.
   var goal: Goal?
   var elapsed: Duration = .zero
-  /// What the walk waits for just now.
+  /// What the walk is waiting for.
   var waitingFor = ""
 
-  /// What counts as everything.
+  /// The amount that counts as everything.
   enum Goal: Equatable {
     case items(Int)
     case pages(Int)
-    /// Listings of parents, of which some are read.
+    /// The parents whose listings have been read, of all.
     case parents(done: Int, of: Int)
   }
 
@@ -32,7 +32,8 @@ struct ProgressLine: Equatable {
     }
   }
 
-  /// The line, at most `width` characters wide: where not all has room, what says least goes first.
+  /// Returns the line with at most `width` characters. If it is too long, the least useful parts
+  /// are left out first.
   func text(width: Int) -> String {
     var parts = self.parts
     while Self.joined(parts).count > width, let least = parts.map(\.worth).min() {
@@ -42,7 +43,7 @@ struct ProgressLine: Equatable {
     return String(Self.joined(parts).prefix(max(width, 0)))
   }
 
-  /// A part of the line, and what it is worth beside the others.
+  /// A part of the line, with its rank among the others.
   private struct Part {
     var text: String
     var worth: Worth
@@ -80,9 +81,9 @@ struct ProgressLine: Equatable {
     parts.map(\.text).joined(separator: "  ")
   }
 
-  /// What the walk goes for, by the server's declared total and the caller's own limits.
+  /// Returns the goal of a walk, from the declared total and the caller's limits.
   ///
-  /// A walk that was resumed does not know how much lies behind it, and a lower bound is no goal.
+  /// A resumed walk does not know how much came before it, and a lower bound is not a goal.
   static func goal(total: Total?, limits: Limits, resumed: Bool, items: Int) -> Goal? {
     var goal: Goal?
     if let total {
@@ -100,13 +101,13 @@ struct ProgressLine: Equatable {
     }
   }
 
-  /// The sum; nil where a server's number is too large to be true.
+  /// Returns the sum; nil if a server's number is too large to be true.
   private static func sum(_ left: Int, _ right: Int) -> Int? {
     let (sum, overflow) = left.addingReportingOverflow(right)
     return overflow ? nil : sum
   }
 
-  /// A size in decimal units.
+  /// Returns a size in decimal units.
   static func size(_ bytes: Int) -> String {
     switch bytes {
     case ..<1_000: "\(bytes) B"
@@ -116,7 +117,7 @@ struct ProgressLine: Equatable {
     }
   }
 
-  /// A time as `0:07` or `1:02:03`.
+  /// Returns a time as `0:07` or `1:02:03`.
   static func clock(_ seconds: Double) -> String {
     let whole = Int(min(seconds, 359_999).rounded(.up))
     let (hours, minutes, rest) = (whole / 3600, whole / 60 % 60, whole % 60)
@@ -125,7 +126,7 @@ struct ProgressLine: Equatable {
     return "\(hours):\(minutes.padded(to: 2)):\(tail)"
   }
 
-  /// A time to wait: `0.4 s` or `30 s`, and from a minute on as a clock shows it.
+  /// Returns a time to wait: `0.4 s` or `30 s`, and from a minute on as `clock` writes it.
   static func span(_ duration: Duration) -> String {
     let tenths = max(0, Int((min(duration / .seconds(1), 359_999) * 10).rounded()))
     switch tenths {

@@ -6,7 +6,7 @@ import Synchronization
 
 /// Draws the progress line on stderr, at most ten times a second, when something has happened.
 final class ProgressMeter: Sendable {
-  /// Whether the line is drawn at all.
+  /// When the line is drawn.
   enum Mode: String, CaseIterable, Sendable { case auto, always, never }
 
   private struct State {
@@ -14,13 +14,13 @@ final class ProgressMeter: Sendable {
     var drawn: ContinuousClock.Instant?
   }
 
-  /// Whether anything is drawn.
+  /// Whether the line is drawn.
   let isShown: Bool
   private let start: ContinuousClock.Instant
   private let write: @Sendable (String) -> Void
   private let state = Mutex(State())
 
-  /// A meter that writes by `write`; `.auto` shows only on a terminal.
+  /// Creates a meter that writes by `write`. With `.auto`, it draws only on a terminal.
   init(
     _ mode: Mode, at start: ContinuousClock.Instant = .now,
     write: @escaping @Sendable (String) -> Void = Diagnostics.writeRaw
@@ -30,7 +30,8 @@ final class ProgressMeter: Sendable {
     self.write = write
   }
 
-  /// Takes in what has happened, and draws if the last time was long enough ago.
+  /// Changes the line, and draws it if the last drawing is at least 0.1 seconds ago or `urgent` is
+  /// true.
   func update(
     at now: ContinuousClock.Instant = .now, urgent: Bool = false,
     _ change: (inout ProgressLine) -> Void
@@ -43,11 +44,11 @@ final class ProgressMeter: Sendable {
       state.line.elapsed = now - start
       return state.line.text(width: Self.width - 1)
     }
-    // Carriage return, the line, and the rest of the old one erased.
+    // Carriage return, the line, and an escape that erases the rest of the old one.
     if let text { write("\r\(text.escapedForDisplay)\u{1B}[K") }
   }
 
-  /// Takes the line away, so that a message can stand in its place.
+  /// Erases the line, so that a message can take its place.
   func clear() {
     guard isShown else { return }
     write("\r\u{1B}[K")
@@ -60,19 +61,20 @@ final class ProgressMeter: Sendable {
   }
 }
 
-/// Counts what an export puts on the wire and gets from it, and shows what it waits for: on the progress
-/// line, or in a note where that is off.
+/// Counts the traffic of an export, and shows its waits: on the progress line, or in a note if
+/// there is none.
 ///
-/// Pages that were loaded ahead, refused or interrupted count as well as those that were written.
+/// Pages that were loaded ahead, refused or interrupted count as well as those written.
 final class WireObserver: Sendable {
   struct Numbers: Sendable {
-    /// Requests, retries, replays and redirects included.
+    /// The number of requests, including retries, replays and redirects.
     var requests = 0
-    /// Requests that repeated a failed one.
+    /// The number of requests that repeated a failed one.
     var retries = 0
-    /// Requests that libcurl repeated by itself, because the connection it used again was dead.
+    /// The number of requests that libcurl repeated on a new connection, because a reused one was
+    /// dead.
     var replays = 0
-    /// Bytes of bodies, content coding removed.
+    /// The bytes of bodies, after content decoding.
     var bytes = 0
   }
 
@@ -87,7 +89,7 @@ final class WireObserver: Sendable {
 
   var numbers: Numbers { state.withLock { $0 } }
 
-  /// Takes in an event of the client.
+  /// Counts an event of the client, and shows it if it is a wait.
   func received(_ event: PageEvent) {
     switch event {
     case .request: state.withLock { $0.requests += 1 }

@@ -5,22 +5,22 @@ import QuireHTTP
 import QuireJSON
 import QuirePagination
 
-/// Where `--from` says that an export goes on.
+/// The place at which `--from` continues an export.
 struct ResumePoint: Equatable {
   /// Where the next page starts.
   var position: Position
-  /// What the report says of the file with the items.
+  /// The report's entry for the file with the items.
   var output: FileRecord?
-  /// What it says of the file with the items that were set aside.
+  /// The report's entry for the file with the bad items.
   var badItems: FileRecord?
 
-  /// At a position, without files of an earlier export.
+  /// Creates the point at a position, without files of an earlier export.
   init(_ position: Position) { self.position = position }
 
-  /// Reads JSON, or `@file` with JSON in it: a position, a report, or an object whose only member is
-  /// a report's `checkpoint`. Anything else is a usage error: it would start at the beginning.
-  /// Two members of one name are refused wherever they are. Without `isChecked`, a position is taken
-  /// for what it says, whatever its seal says.
+  /// Parses JSON, or `@file` with JSON in it: a position, a report, or an object whose only member
+  /// is a report's `checkpoint`. Anything else is a usage error, because it would start at the
+  /// beginning. So are two members of one name, at any depth. Without `isChecked`, the position's
+  /// seal is ignored.
   init(_ text: String, isChecked: Bool = true) throws {
     let bytes =
       text.hasPrefix("@")
@@ -48,7 +48,7 @@ struct ResumePoint: Equatable {
     position = try Self.position(value, isChecked: isChecked)
   }
 
-  /// Why a report has no checkpoint.
+  /// Returns the error that explains why a report has no checkpoint.
   private static func noCheckpoint(in report: JSONValue) -> ValidationError {
     if let reason = report["notResumable"]?.string {
       return ValidationError(
@@ -65,7 +65,7 @@ struct ResumePoint: Equatable {
     }
   }
 
-  /// A name that two members of one object have.
+  /// Returns a name that two members of one object have.
   private static func repeatedName(in value: JSONValue) -> String? {
     switch value {
     case .null, .bool, .number, .string: return nil
@@ -98,11 +98,12 @@ struct ResumePoint: Equatable {
   }
 }
 
-/// Where the report goes of an export that stopped early and was not told where: a position may hold
-/// what a server means for one client alone, and a terminal or a log shows it to others.
+/// The report of an export that stopped early without `--report`. It goes to a file, because a
+/// position may hold what the server means for one client alone, and others can see a terminal or a
+/// log.
 enum ResumeFile {
-  /// Writes a report for `--from`, readable by its owner only, where programs keep their state. Returns its
-  /// path; nil where it cannot be written.
+  /// Writes a report for `--from` into the folder for state, readable by its owner only. Returns
+  /// its path; nil if it cannot be written.
   static func write(_ report: Data) -> String? {
     let name = "resume-\(String(UInt64.random(in: .min ... .max), radix: 36)).json"
     for folder in folders {
@@ -118,7 +119,8 @@ enum ResumeFile {
     return nil
   }
 
-  /// Removes the reports of more than 30 days ago: positions may be private, and few servers know them so long.
+  /// Removes reports older than 30 days: positions may be private, and few servers accept them for
+  /// so long.
   private static func removeOld(in folder: String) {
     let oldest = Date(timeIntervalSinceNow: -30 * 86_400)
     let names = (try? FileManager.default.contentsOfDirectory(atPath: folder)) ?? []

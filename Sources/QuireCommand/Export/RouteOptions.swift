@@ -6,7 +6,7 @@ import Quire
 import QuireCore
 import QuirePagination
 
-/// `--rate N/TIME[,burst=N]`: a limit of one's own.
+/// `--rate N/TIME[,burst=N]`: the user's own limit of requests.
 enum RateOption {
   private static let units: [Substring: Double] = [
     "s": 1, "sec": 1, "second": 1, "m": 60, "min": 60, "minute": 60, "h": 3600, "hour": 3600,
@@ -29,7 +29,7 @@ enum RateOption {
     return rate
   }
 
-  /// `s`, `10s`, `m`, `hour`.
+  /// Parses a time such as `s`, `10s`, `m` or `hour`.
   private static func period(_ text: Substring) -> Duration? {
     let digits = text.prefix { $0.isASCII && $0.isNumber || $0 == "." }
     let unit = text.dropFirst(digits.count)
@@ -45,7 +45,7 @@ enum RateOption {
   }
 }
 
-/// `--addresses` and `--proxy`: where requests may go, and through what.
+/// `--addresses` and `--proxy`: where requests may go, and by which proxy.
 enum RouteOption {
   static func addresses(_ text: String, for option: String = "--addresses") throws -> AddressPolicy
   {
@@ -68,7 +68,8 @@ enum RouteOption {
     }
   }
 
-  /// No message repeats the value, which may hold a password.
+  /// Parses `env` or the address of a proxy. No message repeats the value, which may hold a
+  /// password.
   static func proxy(_ text: String, for option: String = "--proxy") throws -> Proxy {
     do {
       if text == "env" { return try Proxy.environment() }
@@ -85,7 +86,7 @@ enum SizeOption {
     "": 1, "k": 1 << 10, "K": 1 << 10, "m": 1 << 20, "M": 1 << 20, "g": 1 << 30, "G": 1 << 30,
   ]
 
-  /// The number of bytes that `text` stands for, or a usage error that names the option.
+  /// Returns the number of bytes in `text`. Throws a usage error that names the option.
   static func bytes(_ text: String, for option: String) throws -> Int {
     let digits = text.prefix { $0.isASCII && $0.isNumber }
     var unit = String(text.dropFirst(digits.count))

@@ -2,13 +2,14 @@ import ArgumentParser
 import Quire
 import QuirePagination
 
-/// The words of `--next`, `--send`, `--end`, `--size` and `--total`: those of a description.
+/// The values of `--next`, `--send`, `--end`, `--size` and `--total`, in the words of a
+/// description.
 ///
-/// A word is the name of a case with its value behind a colon, and with further members behind commas:
-/// `sameCursor`, `body:/next`, `offset:0,step:pageSize`, `flag:/last,continuesWhile:false`. The JSON of
-/// a block does as well.
+/// A value is the name of a case, with its own value after a colon and further members after
+/// commas: `sameCursor`, `body:/next`, `offset:0,step:pageSize`, `flag:/last,continuesWhile:false`.
+/// A block may also be written in JSON.
 enum StepSpec {
-  /// The block that an option's words say.
+  /// Parses the block that an option's words describe.
   static func block<Value: Block>(_ text: String, _ option: String) throws -> Value {
     do {
       return try Value(words: text)
@@ -17,7 +18,7 @@ enum StepSpec {
     }
   }
 
-  /// Where a page size goes.
+  /// Parses the placement of a page size.
   static func size(_ text: String) throws -> Pagination.Placement {
     let placement: Pagination.Placement = try block(text, "--size")
     switch placement {
@@ -30,7 +31,7 @@ enum StepSpec {
     }
   }
 
-  /// The options that say what a description says; nil where they cannot.
+  /// Returns the options for a description; nil if options cannot express it.
   static func words(for pagination: Pagination) -> [String]? {
     guard let next = pagination.next.words, let items = pagination.items.words else { return nil }
     var words = ["--next", next]

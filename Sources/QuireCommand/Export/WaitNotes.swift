@@ -1,11 +1,11 @@
 import QuireCore
 import Synchronization
 
-/// Says on stderr what an export waits for, where no progress line shows it: when a wait begins that
-/// one would notice, now and then while it lasts, and when it is over.
+/// Writes waits of an export to standard error if no progress line shows them: when a noticeable
+/// wait begins, now and then while it lasts, and when it is over.
 final class WaitNotes: Sendable {
   private struct State {
-    /// When the wait for the page began; nil while nothing is waited for.
+    /// When the wait for the page began; nil if there is none.
     var began: ContinuousClock.Instant?
     var isNoted = false
     var isOutage = false
@@ -21,7 +21,7 @@ final class WaitNotes: Sendable {
     self.write = write
   }
 
-  /// A request is made again after a while; `remaining` is how long an outage is still waited out.
+  /// Notes a retry after `wait`; `remaining` is how much longer an outage is waited out.
   func retry(
     after wait: Duration, reason: String, remaining: Duration?,
     at now: ContinuousClock.Instant = .now
@@ -44,7 +44,7 @@ final class WaitNotes: Sendable {
         : "quire: waiting for \(ProgressLine.span(waited)) by now, \(next)\(left).")
   }
 
-  /// The next request waits, because the description or the server wants them apart. Said once.
+  /// Notes a pause that a rate, the description or the server asks for. Only the first is written.
   func pause(for wait: Duration) {
     guard isOn, wait >= .milliseconds(400) else { return }
     let isNew = state.withLock { state in
@@ -57,7 +57,7 @@ final class WaitNotes: Sendable {
         + "the server asks for it.")
   }
 
-  /// The server has answered something: an outage is over.
+  /// Notes an answer of the server, which ends an outage.
   func answered(at now: ContinuousClock.Instant = .now) {
     let waited = state.withLock { state -> Duration? in
       guard state.isOutage else { return nil }
@@ -68,14 +68,14 @@ final class WaitNotes: Sendable {
     write("quire: the server answers again, after \(ProgressLine.span(waited)).")
   }
 
-  /// A page came: the next wait is another one.
+  /// Notes a page, after which the next wait is a new one.
   func delivered() {
     state.withLock { state in
       if !state.isOutage { (state.began, state.isNoted) = (nil, false) }
     }
   }
 
-  /// The beginning of an error's message.
+  /// Returns the first sentence of an error's message.
   private static func firstSentence(of message: String) -> String {
     let end = message.firstRange(of: ". ")?.lowerBound ?? message.endIndex
     let text = ServerText(message[..<end], limit: 200).description
