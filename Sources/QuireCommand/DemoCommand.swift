@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-/// `quire demo`: an API to try things on.
+/// `quire demo`: serves a demo API.
 struct DemoCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "demo",
@@ -31,7 +31,7 @@ struct DemoCommand: AsyncParsableCommand {
     if signal == nil { try result.get() }
   }
 
-  /// Says where the API is, first, so that a script can read it from the first line.
+  /// Prints where the API is, on the first line, so that a script can read it.
   private static func announce(origin: String) {
     let rows = DemoStyle.all.map { style in
       "  \(origin)\(style.path)\n    \(style.summary)\n"

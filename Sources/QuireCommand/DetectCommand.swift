@@ -5,7 +5,7 @@ import Foundation
 import Quire
 import QuireCore
 
-/// `quire detect`: how a listing is paged, and how sure that is.
+/// `quire detect`: finds out how a listing is paged, and how certain that is.
 struct DetectCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "detect",
@@ -72,7 +72,7 @@ struct DetectCommand: AsyncParsableCommand {
   }
 }
 
-/// A detection as people read it. No secret of the command line is repeated.
+/// The text of a detection. It repeats no secret of the command line.
 struct DetectionText {
   private let arguments: RequestArguments
   private let format: FormatArguments
@@ -93,7 +93,7 @@ struct DetectionText {
     redactor = Redactor(url: url, options: options)
   }
 
-  /// What was found, or what was seen where nothing was.
+  /// Returns the description that was found, or what the answer contains if none was.
   func text(for detection: Detection) -> String {
     guard let best = detection.best else { return unknown(detection) }
     var text = self
@@ -143,7 +143,8 @@ struct DetectionText {
     return lines.map(\.escapedForDisplay).joined(separator: "\n")
   }
 
-  /// The command for a listing of one page, if the server heeded nothing that was sent for a second one.
+  /// Returns the command for a listing of one page, if the server ignored all that was sent for a
+  /// second page.
   private func commandForOnePage(_ guesses: [DetectedPagination]) -> String? {
     guard let guess = guesses.first(where: { $0.check?.result == .refuted }),
       guesses.allSatisfy({ $0.check.map { $0.result == .refuted } ?? true }),
@@ -154,7 +155,7 @@ struct DetectionText {
       ["quire", "export", shownURL, "--next", "linkHeader"] + place + requestWords)
   }
 
-  /// What came of a guess.
+  /// Returns the result of trying a guess.
   private func trial(of guess: DetectedPagination) -> String {
     if let check = guess.check { return check.explanation }
     if guess.leadsOn { return "not tried" }
@@ -181,8 +182,8 @@ struct DetectionText {
     return "client.cursor(of: Item.self, \(listing)\(requestSwift))"
   }
 
-  /// What says that pages are lines or a table, where that was said on the command line and may be said by
-  /// nothing else.
+  /// The call for the format of the command line, if it is lines or a table, which the answer may
+  /// not declare.
   private var formatSwift: String {
     switch format.format {
     case .jsonl: ".formats([.jsonLines])"
@@ -191,7 +192,7 @@ struct DetectionText {
     }
   }
 
-  /// The argument for a request that is no plain GET; what its body holds is left out.
+  /// The argument for a request other than a plain GET. The content of its body is left out.
   private var requestSwift: String {
     var parts = options.method == .get ? [] : ["method: .\(options.method.rawValue.lowercased())"]
     switch options.body {
@@ -206,7 +207,7 @@ struct DetectionText {
 
   // MARK: The command line
 
-  /// The URL as it was given, without secrets.
+  /// The URL without secrets.
   private var shownURL: String { redactor.scrub(url) }
 
   private func command(_ candidate: DetectedPagination) -> String {
@@ -214,12 +215,12 @@ struct DetectionText {
     return CommandLineText.quoted(["quire", "export", shownURL] + description + requestWords)
   }
 
-  /// What makes the file that the command reads.
+  /// The command that writes the file that `command` reads.
   private var savingCommand: String {
     CommandLineText.quoted(["quire", "detect", shownURL, "--save", "listing.json"] + requestWords)
   }
 
-  /// The options that say the description; nil where only a file can.
+  /// Returns the options for the description; nil if only a file can express it.
   private func words(_ candidate: DetectedPagination) -> [String]? {
     guard candidate.pagination.exampleOpening == nil else { return nil }
     let options: [String]
@@ -229,18 +230,18 @@ struct DetectionText {
       guard let spelled = StepSpec.words(for: candidate.pagination) else { return nil }
       options = spelled
     }
-    // What is printed must mean what was found.
+    // The printed options must mean the same as the description that was found.
     guard let command = try? ExportCommand.parse(["https://h.test/"] + options),
       var meant = try? PaginationOption.description(command)
     else { return nil }
-    // A total of another kind, or from elsewhere, is no option's; it only checks and forecasts.
+    // Options cannot express every total, which only serves checks and forecasts.
     meant.total = meant.total ?? candidate.pagination.total
     meant.policy.links = candidate.pagination.policy.links
     meant.request.isQuery = candidate.pagination.request.isQuery
     return meant == candidate.pagination ? options : nil
   }
 
-  /// The options of the request, fields without their values unless those are elsewhere.
+  /// The options of the request. Secret values are replaced, unless they name a variable or a file.
   private var requestWords: [String] {
     var words: [String] = []
     for text in arguments.header {

@@ -3,18 +3,19 @@ import Foundation
 import QuireCore
 import QuireExport
 
-/// What the tool says besides its data: always on stderr, whole lines at a time.
+/// The tool's messages: always on standard error, in whole lines.
 ///
-/// Much of it quotes a server, so that nothing but text and our own line breaks ever gets there.
+/// Messages may quote a server, so all characters except text and the tool's own line breaks are
+/// escaped.
 enum Diagnostics {
-  /// Writes a message as one line; a line break in it is escaped, lest a server writes lines of ours.
+  /// Writes a message as one line. Line breaks are escaped, so that a server cannot forge lines.
   static func write(_ message: String) { writeRaw(message.escapedForDisplay + "\n") }
 
-  /// Writes a message whose line breaks are ours.
+  /// Writes a message whose line breaks are the tool's own.
   static func write(lines message: String) { writeRaw(message.escapedLinesForDisplay + "\n") }
 
-  /// Writes text as it is. A closed stderr does not stop an export, and a blocked one does not delay the
-  /// end after a signal.
+  /// Writes text unchanged. A closed standard error does not stop an export, and a blocked one does
+  /// not delay the end after a signal.
   static func writeRaw(_ text: String) {
     var rest = Array(text.utf8)[...]
     var patience = 10
@@ -25,7 +26,7 @@ enum Diagnostics {
         if patience < 0 { return }
         continue
       }
-      // A pipe that is ready takes this much at once.
+      // A pipe that is ready takes this many bytes at once.
       let count = rest.withUnsafeBytes {
         Foundation.write(STDERR_FILENO, $0.baseAddress, min($0.count, Int(PIPE_BUF)))
       }
@@ -34,28 +35,28 @@ enum Diagnostics {
     }
   }
 
-  /// Says why a command has failed.
+  /// Writes why a command failed, and returns the exit status.
   static func failure(_ reason: String) -> ExitStatus {
     write("quire: \(reason)")
     return .failed
   }
 
-  /// Says why there is nothing to show, in the words of the command line.
+  /// Writes an error in the words of the command line, and returns the exit status.
   static func failure(_ error: PageError, of command: any ParsableCommand.Type) -> ExitStatus {
     failure(RemedyWords(for: command).line(error))
   }
 
-  /// Ends the process; after a signal by that signal, so that a shell knows not to go on.
+  /// Ends the process; after a signal by that signal, so that a shell stops too.
   static func exit(with status: ExitStatus) -> Never {
     var status = status
-    // Output may still be buffered. A reader that closed the pipe is no failure.
+    // Output may still be buffered. A pipe closed by its reader is no failure.
     if fflush(nil) != 0, errno != EPIPE, status == .ended {
       write("quire: Cannot write to standard output: \(String(cString: strerror(errno))).")
       status = .failed
     }
     if case .interrupted(let number) = status {
       signal(number, SIG_DFL)
-      // The threads that tasks run on have signals blocked.
+      // The threads that run tasks have signals blocked.
       var signals = sigset_t()
       sigemptyset(&signals)
       sigaddset(&signals, number)
@@ -66,9 +67,9 @@ enum Diagnostics {
   }
 }
 
-/// A command line as one would type it.
+/// The text of a command line, as a user would type it.
 enum CommandLineText {
-  /// The arguments, quoted where a POSIX shell would read them otherwise.
+  /// Returns the arguments, quoted where a POSIX shell needs it.
   static func quoted(_ arguments: [String]) -> String {
     arguments.map(quoted).joined(separator: " ")
   }
@@ -82,13 +83,13 @@ enum CommandLineText {
     return "'" + argument.replacing("'", with: "'\\''") + "'"
   }
 
-  /// The argument with the bytes escaped that cannot be shown (POSIX.1-2024, 2.2.4).
+  /// Returns the argument with unprintable bytes escaped (POSIX.1-2024, 2.2.4).
   private static func escaped(_ argument: String) -> String {
     let bytes = argument.utf8.map { byte -> String in
       switch byte {
       case UInt8(ascii: "'"), UInt8(ascii: "\\"): "\\" + String(UnicodeScalar(byte))
       case 0x20...0x7E: String(UnicodeScalar(byte))
-      // Three octal digits end by themselves, as digits in base 16 do not.
+      // Octal escapes have three digits at most; hexadecimal ones have no such limit.
       default: "\\" + String(String(Int(byte) + 0o1000, radix: 8).dropFirst())
       }
     }
@@ -96,10 +97,10 @@ enum CommandLineText {
   }
 }
 
-/// JSON as the tool prints it: what a terminal obeys, hides or reorders by is escaped as JSON has
-/// it, so that the text is still the same value.
+/// JSON for a terminal: characters that a terminal obeys, hides or reorders by are escaped, so that
+/// the value stays the same.
 enum PrintableJSON {
-  /// What an encoder made, without such characters.
+  /// Returns the JSON of an encoder with these characters escaped.
   static func bytes(of json: Data) -> Data {
     if json.allSatisfy({ (0x20...0x7E).contains($0) || $0 == 0x0A }) { return json }
     var text = ""
@@ -107,17 +108,17 @@ enum PrintableJSON {
       if scalar == "\n" || scalar.isPlain {
         text.unicodeScalars.append(scalar)
       } else {
-        // Outside a string JSON has none of them.
+        // JSON allows these characters in strings only.
         for unit in String(scalar).utf16 { text += "\\u" + unit.padded(to: 4, radix: 16) }
       }
     }
     return Data(text.utf8)
   }
 
-  /// The same as text.
+  /// Returns the same as text.
   static func text(of json: Data) -> String { String(decoding: bytes(of: json), as: UTF8.self) }
 
-  /// A report: a member a line, and a line end.
+  /// Returns a report with one member a line and a final line break.
   static func report(_ report: some Encodable) throws -> Data {
     let encoder = JSONEncoder.ordered
     encoder.outputFormatting.insert(.prettyPrinted)
@@ -125,18 +126,18 @@ enum PrintableJSON {
   }
 }
 
-/// How the tool ends. Thrown by a command that has already said why.
+/// The status with which the tool ends. A command that throws it has written the reason.
 enum ExitStatus: Error, Equatable {
-  /// It ended as asked.
+  /// The command did what was asked.
   case ended
-  /// It failed.
+  /// The command failed.
   case failed
-  /// The command line cannot be right.
+  /// The command line is not valid.
   case usage
-  /// A signal ended it, cleanly; the process then dies of that signal.
+  /// A signal ended the command cleanly; the process then dies of that signal.
   case interrupted(signal: Int32)
 
-  /// The status that a shell sees: 128 and the signal's number after a signal.
+  /// The status that a shell sees; after a signal, 128 plus the signal's number.
   var code: Int32 {
     switch self {
     case .ended: 0
@@ -147,34 +148,34 @@ enum ExitStatus: Error, Equatable {
   }
 }
 
-/// Standard input, output and error, which every program may count on and a caller may have closed.
+/// Standard input, output and error, which every program relies on and a caller may have closed.
 enum StandardDescriptors {
-  /// Opens those that are closed on `/dev/null`, before anything else is opened: a pipe or a
-  /// connection that got number 1 would be written the items.
+  /// Opens closed ones on `/dev/null`, before any other file: otherwise a pipe or a connection
+  /// could get number 1, and the items would be written to it.
   ///
-  /// Input is opened for writing and output for reading, so that using one is the same error as
-  /// using the closed one would be.
+  /// Input is opened for writing and output for reading, so that using them fails as the closed
+  /// ones would.
   static func secure() {
     for (descriptor, mode) in [
       (STDIN_FILENO, O_WRONLY), (STDOUT_FILENO, O_RDONLY), (STDERR_FILENO, O_WRONLY),
     ] where fcntl(descriptor, F_GETFD) < 0 {
-      // The lowest free number is the one that is missing: those below it are open by now.
+      // `open` returns the lowest free number: the missing one, because all below it are open.
       _ = open("/dev/null", mode)
     }
   }
 
-  /// Whether standard output takes anything at all.
+  /// Whether standard output is open for writing.
   static var hasOutput: Bool { fcntl(STDOUT_FILENO, F_GETFL) & O_ACCMODE != O_RDONLY }
 }
 
-/// Makes sure that the process may open what a command needs before it starts: the runtime's event
-/// loop traps where it can open nothing.
+/// A check, before a command starts, that the process may open enough files: the runtime's event
+/// loop traps if it cannot open one.
 enum DescriptorCheck {
-  /// What a command has open at once at most: a few connections, the event loop, the resolver, the
-  /// certificate authorities, and the files it reads and writes.
+  /// The most descriptors that a command needs at once: a few connections, the event loop, the
+  /// resolver, the certificate authorities, and its files.
   static let needed = 24
 
-  /// Says what is wrong; nil where there is room enough.
+  /// Returns a message if the limit is too low; nil if it is high enough.
   static func complaint() -> String? {
     var opened: [Int32] = []
     defer { for descriptor in opened { close(descriptor) } }

@@ -5,7 +5,7 @@ import QuireCore
 import QuireExport
 import QuireHTTP
 
-/// `quire export`: a listing into a file, a database or standard output.
+/// `quire export`: writes a listing to a file, a database or standard output.
 struct ExportCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "export",
@@ -38,7 +38,7 @@ struct ExportCommand: AsyncParsableCommand {
   @OptionGroup var request: RequestArguments
   @OptionGroup var format: FormatArguments
 
-  // The names are asked for when they are completed: reading all presets takes longer than an export of a page.
+  // A closure, because reading all presets takes longer than exporting a page.
   @Option(
     help: "A pagination preset; 'quire presets' lists them.",
     completion: .custom { _, _, _ in Pagination.presets.map(\.name) })
@@ -256,7 +256,7 @@ struct ExportCommand: AsyncParsableCommand {
 
   private func forecast(_ plan: ExportPlan) async throws {
     do {
-      // Held until the report is written.
+      // Locked until the report is written.
       let lock = try await plan.files.lockReport()
       defer { withExtendedLifetime(lock) {} }
       let (result, signal) = await Interruption.catching { try await plan.forecast() }
@@ -270,7 +270,7 @@ struct ExportCommand: AsyncParsableCommand {
   }
 }
 
-/// How stderr says what happens.
+/// The form of messages on standard error.
 enum LogFormat: String, CaseIterable, ExpressibleByArgument { case text, json }
 
 extension ProgressMeter.Mode: ExpressibleByArgument {}

@@ -4,7 +4,7 @@ import Quire
 import QuireCore
 import QuireFeeds
 
-/// `quire feed`: the entries of a feed in one form, whatever its format.
+/// `quire feed`: prints the entries of a feed of any format in one form.
 struct FeedCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "feed",
@@ -79,7 +79,7 @@ struct FeedCommand: AsyncParsableCommand {
     var values = LimitOption.Values(configuration: configuration)
     for text in limit { try LimitOption.apply(text, to: &values) }
     values.limits.pages = pages
-    // What asks for a feed's pages gets the fields itself.
+    // Feeds get these fields as a parameter, discovery by the configuration.
     if discover { values.configuration.headers = requested.headers }
     let client = PageClient(
       transport: try request.transport(), configuration: values.configuration)
@@ -174,7 +174,7 @@ struct FeedPrinter: Sendable {
       for entry in page.items where isWanted(entry) { try print(entry) }
       if let since, order.showsOnlyOlder(page.feed, page.items, than: since) { return }
     }
-    // What an index lists and the server does not have was not read.
+    // A sitemap that its index lists was missing at the server.
     if walk.report.warnings.contains(where: { $0.code == .missingSitemap }) {
       throw ExitStatus.failed
     }
@@ -182,9 +182,10 @@ struct FeedPrinter: Sendable {
 
   private func print(_ entry: FeedEntry) throws {
     if isRaw {
-      // XML, and what stands between the tokens of JSON, has no escapes of JSON.
+      // Raw bytes are not escaped: JSON escapes would change XML, and white space between tokens of
+      // JSON.
       let raw = entry.rawBytes
-      // The lines of a sitemap that is a text are addresses and nothing else.
+      // A line of a plain-text sitemap is only an address.
       try write(raw.isEmpty ? Array((entry.url ?? "").utf8) : Array(raw))
     } else {
       try write(entry.jsonFeedItem().description)
@@ -195,7 +196,7 @@ struct FeedPrinter: Sendable {
     since.map { !entry.isOlder(than: $0) } ?? true
   }
 
-  /// Says what was forgiven and what is doubtful.
+  /// Writes to standard error which repairs and warnings there were.
   private func say(_ repairs: [(name: String, count: Int)], _ report: WalkReport) {
     if !repairs.isEmpty {
       let list = repairs.map { "\($0.name) × \($0.count)" }.joined(separator: ", ")
@@ -215,16 +216,17 @@ struct FeedPrinter: Sendable {
   }
 }
 
-/// Tells from the pages of a feed whether those behind one can have only older entries.
+/// Decides, from the order of a feed's pages, whether the following pages can have only older
+/// entries.
 ///
-/// A page of old entries alone proves nothing: it may be the first of a feed whose oldest page comes first,
-/// or have only what its publisher has pinned to the top. And the sitemaps of an index are in no order.
+/// One page of old entries proves nothing: it may be the first of a feed that begins with its
+/// oldest page, or contain only pinned entries. The sitemaps of an index are in no order.
 struct FeedPageOrder {
   private var newest: Date?
   private var hasSitemaps = false
 
-  /// Notes a page, and says whether it and, by the order of the pages so far, all behind it have only entries
-  /// older than a date.
+  /// Adds a page. Returns whether it and, by the order of the pages so far, all following pages
+  /// have only entries older than `date`.
   mutating func showsOnlyOlder(_ feed: Feed?, _ entries: [FeedEntry], than date: Date) -> Bool {
     if let family = feed?.format.family, [.sitemap, .sitemapIndex].contains(family) {
       hasSitemaps = true
@@ -237,9 +239,9 @@ struct FeedPageOrder {
 }
 
 extension FeedEntry {
-  /// When it was changed or published, whichever is later; nil for an entry without a date.
+  /// The later of the dates of publication and change; nil for an entry without a date.
   fileprivate var latestDate: Date? { [published, updated].compactMap(\.self).max() }
 
-  /// Whether neither date of an entry is so late.
+  /// Whether both dates of the entry are before `date`; false without a date.
   fileprivate func isOlder(than date: Date) -> Bool { latestDate.map { $0 < date } ?? false }
 }

@@ -2,30 +2,30 @@ import Dispatch
 import Foundation
 import Synchronization
 
-/// Turns SIGHUP, SIGINT and SIGTERM into cancellation, so that a command ends by its own rules.
+/// Turns SIGHUP, SIGINT and SIGTERM into cancellation, so that a command can end in order.
 ///
-/// The first signal cancels; after it every one of them has its default action again and ends the
-/// process at once. One that the parent process had ignored, as `nohup` does, stays so.
+/// The first signal cancels. After it, each of these signals has its default action again and ends
+/// the process at once. Signals that the parent process ignores, as `nohup` does, stay ignored.
 enum Interruption {
-  /// The handler may do nothing but write, so it writes each signal's number here, and a task that
-  /// may do everything reads it.
+  /// The pipe from the signal handler, which may do little but write, to the dispatch source that
+  /// cancels the task. Each byte is the number of a signal.
   private static let numbers = Pipe()
   private static let output = Atomic<Int32>(-1)
   private static let first = Atomic<Int32>(0)
-  /// The signals with our handler, a bit for each number.
+  /// The signals that have the handler, one bit each.
   private static let handled = Atomic<UInt32>(0)
 
-  /// The signal that came; nil where none did.
+  /// The first signal that was received; nil if none was.
   static var caught: Int32? {
     let number = first.load(ordering: .sequentiallyConsistent)
     return number == 0 ? nil : number
   }
 
-  /// Runs `operation` in a task that the signals cancel.
+  /// Runs `operation` in a task that signals cancel.
   ///
-  /// Returns its result, and the signal that came, if one did. Errors of the operation pass through
-  /// in the result, so that a cancelled one can still say where it stopped. With `untilExit` nothing
-  /// comes after the operation, and a signal that finds it over changes nothing.
+  /// Returns its result, and the signal if there was one. Errors are in the result, so that a
+  /// cancelled operation can report where it stopped. With `untilExit` the process ends after the
+  /// operation, and the handlers stay: a later signal changes nothing.
   static func catching<Success: Sendable>(
     untilExit: Bool = false, _ operation: @escaping @Sendable () async throws -> Success
   ) async -> (result: Result<Success, any Error>, signal: Int32?) {
@@ -44,7 +44,7 @@ enum Interruption {
     }
     source.resume()
     install()
-    // Nothing begins before signals are watched, and a signal may come before there is a task to cancel.
+    // Begins only once signals are watched. A signal may arrive before the task is stored.
     let task = Task { try await operation() }
     let isCaught = state.withLock { state in
       state.task = task
@@ -78,14 +78,14 @@ enum Interruption {
       == unsafeBitCast(SIG_IGN, to: Int.self)
   }
 
-  /// Gives back their default action to the signals in `mask`.
+  /// Restores the default action of the signals in `mask`.
   private static func restore(_ mask: UInt32) {
     if mask & 1 << UInt32(SIGHUP) != 0 { signal(SIGHUP, SIG_DFL) }
     if mask & 1 << UInt32(SIGINT) != 0 { signal(SIGINT, SIG_DFL) }
     if mask & 1 << UInt32(SIGTERM) != 0 { signal(SIGTERM, SIG_DFL) }
   }
 
-  /// The handler: only what is safe in one (POSIX.1-2017, 2.4.3).
+  /// The signal handler. It calls only async-signal-safe functions (POSIX.1-2017, 2.4.3).
   private static let note: @convention(c) (Int32) -> Void = { number in
     let before = errno
     restore(handled.load(ordering: .sequentiallyConsistent))

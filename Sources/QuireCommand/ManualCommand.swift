@@ -1,7 +1,7 @@
 import ArgumentParser
 import Foundation
 
-/// `quire manual`: the manual page, made of the commands' own options.
+/// `quire manual`: prints the manual page, made from the commands' options.
 struct ManualCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "manual",
@@ -55,7 +55,7 @@ enum ManualPage {
     }
   }
 
-  /// How a command is called: what it needs, and that it has options.
+  /// Returns the options and arguments of a command in short.
   private static func synopsis(_ command: Command) -> String {
     let arguments = (command.arguments ?? []).filter(\.shouldDisplay)
     let values = arguments.filter { $0.kind == .positional }.map { argument in
@@ -75,7 +75,7 @@ enum ManualPage {
     return names.joined(separator: ", ") + (argument.kind == .option ? " \(value)" : "")
   }
 
-  /// A sentence as what it stands behind goes on.
+  /// Returns a sentence in the form that follows a dash: in lower case, without the full stop.
   private static func lowercased(_ sentence: String) -> String {
     let text = sentence.hasSuffix(".") ? String(sentence.dropLast()) : sentence
     return text.prefix(1).lowercased() + text.dropFirst()
@@ -111,7 +111,7 @@ enum ManualPage {
   }
 }
 
-/// Text in the macros of man(7), in which no text of ours is taken for a macro or an escape.
+/// Text in the macros of man(7). Its words are never read as a macro or an escape.
 private struct Roff {
   private(set) var text = ""
 
@@ -120,14 +120,14 @@ private struct Roff {
     text += ".\(name)\(quoted.joined())\n"
   }
 
-  /// A line; one that is not `raw` has no escapes yet.
+  /// Adds a line. `raw` text may contain escapes; other text is escaped.
   mutating func line(_ words: String, raw: Bool = false) {
     guard !words.isEmpty else { return }
     let words = raw ? words : Self.escaped(words)
     text += (words.hasPrefix(".") ? "\\&" : "") + words + "\n"
   }
 
-  /// Paragraphs between empty lines; lines that begin with spaces stay as they are.
+  /// Adds paragraphs, separated by empty lines. Lines that begin with spaces are kept as they are.
   mutating func paragraphs(_ words: String) {
     var isVerbatim = false
     var isBegun = false
@@ -141,7 +141,8 @@ private struct Roff {
     if isVerbatim { macro("EE") }
   }
 
-  /// What is an escape to roff, or would be shown as a sign that no shell reads (groff_char(7)).
+  /// The characters that roff reads as escapes or prints as signs that no shell accepts
+  /// (groff_char(7)).
   private static let names: [Unicode.Scalar: String] = [
     "\\": "\\e", "-": "\\-", "'": "\\(aq", "`": "\\(ga", "^": "\\(ha", "~": "\\(ti",
   ]
@@ -152,7 +153,7 @@ private struct Roff {
     }.joined()
   }
 
-  /// At least four digits, as groff wants them.
+  /// Returns at least four digits, as groff requires.
   private static func hexadecimal(_ scalar: Unicode.Scalar) -> String {
     let digits = String(scalar.value, radix: 16, uppercase: true)
     return String(repeating: "0", count: max(0, 4 - digits.count)) + digits

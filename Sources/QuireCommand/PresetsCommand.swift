@@ -2,7 +2,7 @@ import ArgumentParser
 import Quire
 import QuirePagination
 
-/// `quire presets`: the pagination descriptions that come with Quire.
+/// `quire presets`: prints the pagination descriptions that come with Quire.
 struct PresetsCommand: ParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "presets",
@@ -55,7 +55,7 @@ struct PresetsCommand: ParsableCommand {
       + texts.filter { !$0.isEmpty }.map { "  \($0)" }.joined(separator: "\n")
   }
 
-  /// The presets by family, and their other names, as the guide has them.
+  /// The presets by family, and their other names, in the form of the guide.
   static var tables: String {
     let families = Pagination.Preset.families.map { family in
       let rows = Pagination.presets.filter { $0.family == family }
@@ -74,17 +74,18 @@ struct PresetsCommand: ParsableCommand {
 }
 
 extension Pagination {
-  /// What a preset requests before the first page, in quotes: the caller's own index belongs in it.
+  /// The example, in quotes, of what a preset requests before the first page, to be replaced by the
+  /// caller's own; nil if there is none.
   var exampleOpening: String? { policy.open?.url?.debugDescription }
 }
 
 extension Pagination.Preset {
-  /// The aliases that mean the same.
+  /// The aliases with the same description.
   fileprivate var sameNames: [String] {
     aliases.filter { pagination(named: $0) == pagination }
   }
 
-  /// The aliases that mean the same with other parameters.
+  /// The aliases with a description that differs in its parameters.
   fileprivate var otherNames: [String] {
     aliases.filter { pagination(named: $0) != pagination }
   }

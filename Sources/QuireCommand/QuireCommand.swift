@@ -3,7 +3,7 @@ import ArgumentParser
 import Foundation
 import QuireHTTP
 
-/// The command-line face of Quire.
+/// The `quire` tool.
 @main
 struct QuireCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
@@ -23,14 +23,15 @@ struct QuireCommand: AsyncParsableCommand {
 
   static func main() async {
     StandardDescriptors.secure()
-    // A reader that goes away is an error of `write`, not the end of the process.
+    // A closed pipe is then an error of `write` and does not end the process.
     signal(SIGPIPE, SIG_IGN)
     keepMemory()
     Diagnostics.exit(with: await status(of: CommandLine.arguments.dropFirst().map { $0 }))
   }
 
-  /// Makes glibc keep the memory of one page for the next, up to 32 MiB (mallopt(3)): given back and taken
-  /// again, it costs a page fault for every 4 KiB. Other C libraries have no such setting.
+  /// Makes glibc keep freed memory of up to 32 MiB for the next page (mallopt(3)). Returning it to
+  /// the system and taking it again would cost a page fault for every 4 KiB. Other C libraries have
+  /// no such setting.
   private static func keepMemory() {
     typealias Setting = @convention(c) (_ parameter: Int32, _ value: Int32) -> Int32
     guard let symbol = dlsym(nil, "mallopt") else { return }
@@ -59,7 +60,7 @@ struct QuireCommand: AsyncParsableCommand {
     } catch let status as ExitStatus {
       return status
     } catch let error as ValidationError {
-      // Thrown by a command, whose name ArgumentParser has forgotten by now.
+      // Thrown by a command. ArgumentParser no longer knows its name.
       Diagnostics.write(
         lines: "Error: \(error.message)\nSee '\(name) --help' for more information.")
       return .usage
@@ -68,8 +69,9 @@ struct QuireCommand: AsyncParsableCommand {
     }
   }
 
-  /// Reads a command line. Its subcommand alone is asked first, which is a third of the work; what it does
-  /// not take, help and mistakes among it, is for the root, whose words have the whole command's name.
+  /// Parses a command line. First only by the subcommand, which takes a third of the time. Whatever
+  /// that does not accept, including help and mistakes, is parsed by the root command, whose
+  /// messages contain the full name of the command.
   private static func command(of arguments: [String]) throws -> any ParsableCommand {
     let type = configuration.subcommands.first { type in
       type.configuration.commandName == arguments.first
@@ -82,8 +84,8 @@ struct QuireCommand: AsyncParsableCommand {
     return try parseAsRoot(arguments)
   }
 
-  /// Says what was wrong. ArgumentParser knows three kinds of error: help that was asked for, a
-  /// command line that cannot be right, and what a command threw.
+  /// Writes an error of ArgumentParser, which has three kinds: requested help, a wrong command
+  /// line, and an error thrown by a command.
   private static func report(_ error: any Error) -> ExitStatus {
     let message = fullMessage(for: error)
     switch exitCode(for: error) {
@@ -94,15 +96,15 @@ struct QuireCommand: AsyncParsableCommand {
       Diagnostics.write(lines: withoutFarSuggestion(message))
       return .usage
     default:
-      // "Error" is for the command line; what went wrong later has the tool's name.
+      // "Error" is for wrong command lines; later failures begin with the tool's name.
       let words = message.hasPrefix("Error: ") ? String(message.dropFirst(7)) : message
       Diagnostics.write(lines: "quire: \(words)")
       return .failed
     }
   }
 
-  /// What is wrong with the word where a subcommand should be; ArgumentParser would take it for an
-  /// argument too many, or show the general help.
+  /// Returns a message if the first word is not a subcommand. ArgumentParser would call it an
+  /// unexpected argument, or print the general help.
   private static func unknownSubcommand(in arguments: [String]) -> String? {
     let names = configuration.subcommands.compactMap { $0.configuration.commandName }
     let word = arguments.first == "help" ? arguments.dropFirst().first : arguments.first
@@ -113,7 +115,8 @@ struct QuireCommand: AsyncParsableCommand {
     return "There is no subcommand \"\(word)\". \(hint)"
   }
 
-  /// The message without a suggestion that is no likelier than any other: ArgumentParser is generous.
+  /// Returns the message without a suggestion that is too far from what was typed; ArgumentParser
+  /// suggests almost anything.
   private static func withoutFarSuggestion(_ message: String) -> String {
     message.replacing(#/(Unknown option '-+([^']+)'\.) Did you mean '-+([^']+)'\?/#) { match in
       let isNear = NearestName.find(String(match.2), in: [String(match.3)]) != nil

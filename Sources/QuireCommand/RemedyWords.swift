@@ -4,27 +4,27 @@ import QuireCore
 import QuireFeeds
 import QuirePagination
 
-/// The library's remedies in the words of the command line.
+/// Translates the library's remedies into the options of the command line.
 struct RemedyWords {
-  /// Whether a preset or a file describes the listing, so that --next, --send and --end cannot be given:
-  /// then the member of the description is named.
+  /// Whether a preset or a file describes the listing. Then `--next`, `--send` and `--end` do not
+  /// apply, and members of the description are named instead.
   var isDescribed = false
-  /// Whether --total says where the total is, and not --end or the description.
+  /// Whether `--total` says where the total is, and not `--end` or the description.
   var namesTotal = true
-  /// What a command's file has in the place of options.
+  /// The members of a command's file that take the place of options.
   var fileMembers: [Remedy.Setting: String] = [:]
-  /// The options of the command: no other one is advised. nil for those of all commands.
+  /// The command's options, the only ones to name; nil for the options of all commands.
   private var options: Set<String>?
 
-  /// Words for options of any command.
+  /// Creates words for the options of any command.
   init(isDescribed: Bool = false, namesTotal: Bool = true) {
     (self.isDescribed, self.namesTotal) = (isDescribed, namesTotal)
   }
 
-  /// Words for the options of a command, as its help has them.
+  /// Creates words for the options of one command, taken from its help.
   init(for command: any ParsableCommand.Type, isDescribed: Bool = false) {
     self.isDescribed = isDescribed
-    // A line for each, however long: `  -H, --header <name: value>  A header field. …`.
+    // Each option is on one line at this width: `  -H, --header <name: value>  A header field. …`.
     let lines = command.helpMessage(columns: 10_000).split(separator: "\n")
     options = Set(
       lines.compactMap { line in
@@ -32,24 +32,25 @@ struct RemedyWords {
       })
   }
 
-  /// An error as a line, with what to do about it.
+  /// Returns an error with its remedy on one line.
   func line(_ error: PageError) -> String {
-    // Replays count as attempts, and are none of Quire's own.
+    // Attempts include replays, which libcurl makes, so they are called requests.
     error.described(by: text, attempts: "requests")
   }
 
-  /// An error's message, with what to do about it.
+  /// Returns an error's message with its remedy.
   func message(_ error: PageError) -> String { error.advised(by: text) }
 
-  /// A warning, with what to do about it.
+  /// Returns a warning with its remedy.
   func message(_ warning: WalkReport.Warning) -> String {
     [warning.message, warning.remedy.flatMap(text)].compactMap(\.self).joined(separator: " ")
   }
 
-  /// What to do, in a sentence; nil for what no option and no description can change.
+  /// Returns a remedy as a sentence; nil if no option and no description can apply it.
   func text(_ remedy: Remedy) -> String? {
     guard remedy.setting != .acceptsUnprovenEnd, let advice = imperative(remedy) else { return nil }
-    // Another command is named with its options.
+    // `feedAddress` names another command with its options; any other remedy needs options of this
+    // one.
     let named = advice.split(separator: " ").filter { $0.hasPrefix("--") }.map(String.init)
     guard remedy.setting == .feedAddress || named.allSatisfy(has) else { return nil }
     return remedy.sentence(advice)
@@ -93,7 +94,7 @@ struct RemedyWords {
       + values.prefix(2).map { option + separator + Self.word($0) }.joined(separator: " or ")
   }
 
-  /// A value as a shell takes it, whatever names a server chose.
+  /// Returns a value quoted for a shell, whatever characters a server chose.
   private static func word(_ value: String) -> String {
     let word = words[value] ?? value
     if !word.isEmpty, word.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") }) {
@@ -103,7 +104,7 @@ struct RemedyWords {
     return PagePath.isQuotable(word) && !isHost ? "'\(word)'" : CommandLineText.quoted([word])
   }
 
-  /// An end rule as a description has it.
+  /// Returns an end rule in the JSON of a description.
   private static func rule(_ value: String) -> String {
     let parts = value.split(separator: ":", maxSplits: 1).map(String.init)
     guard parts.count == 2 else { return value.debugDescription }
@@ -123,10 +124,10 @@ struct RemedyWords {
     .init("Limits.requests"): "--max-requests",
   ]
 
-  /// Settings that are not raised where no value is known.
+  /// The settings to correct if no value is known; all others are limits to raise.
   private static let corrected: Set<Remedy.Setting> = [.items, .next, .send, .end, .total, .links]
 
-  /// The members of a description that no option takes the place of.
+  /// The members of a description that options cannot replace.
   private static let members: [Remedy.Setting: String] = [
     .next: "next", .send: "send", .end: "end",
   ]
@@ -137,7 +138,7 @@ struct RemedyWords {
     "unchecked": "add --unchecked",
   ]
 
-  /// Words of the library that the command line has others for.
+  /// The words of the command line for values of the library.
   private static let words = [
     "upgradeScheme": "upgrade-scheme", "JSON": "json", "JSON Lines": "jsonl", "XML": "xml",
     "CSV": "csv",

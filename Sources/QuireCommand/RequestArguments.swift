@@ -6,7 +6,7 @@ import Foundation
 import HTTPTypes
 import Quire
 
-/// Where a listing is and how it is asked for: what every command takes that requests one.
+/// The arguments of every command that requests a listing: its address, and how to request it.
 struct RequestArguments: ParsableArguments {
   @Argument(help: "The first page's URL.")
   var url: String
@@ -88,7 +88,7 @@ struct RequestArguments: ParsableArguments {
   var certKey: String?
 }
 
-/// What a request sends and what comes, for commands that read listings of any kind.
+/// The arguments of commands that read listings of any format: method, body and format.
 struct FormatArguments: ParsableArguments {
   enum Format: String, CaseIterable, ExpressibleByArgument { case auto, json, xml, csv, jsonl }
 
@@ -106,7 +106,8 @@ struct FormatArguments: ParsableArguments {
 }
 
 extension RequestArguments {
-  /// The URL with the parameters in it. Throws a usage error for one that cannot be asked.
+  /// Returns the URL with the parameters of the command line. Throws a usage error if it cannot be
+  /// requested.
   func absoluteURL() throws -> String {
     guard url.contains("://") else {
       throw ValidationError("\"\(url)\" has no scheme; write http:// or https:// before it.")
@@ -127,8 +128,8 @@ extension RequestArguments {
     return reference.text
   }
 
-  /// The URL's query with the parameters of the command line: one of them takes the place of the
-  /// URL's own of that name, and several of one name are all sent.
+  /// Returns the URL's query with the parameters of the command line. They replace the URL's own
+  /// parameters of the same name; several of one name are all sent.
   private func query(_ own: String?) throws -> String? {
     let given = try param.map { parameter in
       guard let equals = parameter.firstIndex(of: "="), equals != parameter.startIndex else {
@@ -142,7 +143,7 @@ extension RequestArguments {
     return given.isEmpty ? own : QueryString(own).replacing(given).raw
   }
 
-  /// Fields and secrets.
+  /// Returns the request options with header fields and secrets.
   func options() throws -> PageClient.RequestOptions {
     var options = PageClient.RequestOptions()
     for text in header { options.headers.append(try HeaderOption.field(text)) }
@@ -150,8 +151,8 @@ extension RequestArguments {
     return options
   }
 
-  /// Method, fields and body; a body that nothing names is what the description writes into, or, where
-  /// there is none yet, what it looks like.
+  /// Returns the request options with method, header fields and body. The form of a body without a
+  /// Content-Type follows from the description or, without one, from its content.
   func options(
     _ format: FormatArguments, for pagination: Pagination?
   ) throws -> PageClient.RequestOptions {
@@ -168,10 +169,11 @@ extension RequestArguments {
     return options
   }
 
-  /// The link policy; nil for the description's own.
+  /// Returns the link policy; nil for the description's own.
   func linkPolicy() throws -> LinkPolicy? { try links.map(LinksOption.policy) }
 
-  /// What the requests go over: `parallel` of them at a time to one host, where that is more than usual.
+  /// Returns the transport. It allows `parallel` requests at a time to one host if that is more
+  /// than its default.
   func transport(parallel: Int? = nil) throws -> CurlTransport {
     var configuration = CurlTransport.Configuration()
     configuration.allow(parallel ?? 1)
@@ -191,7 +193,7 @@ extension RequestArguments {
     return configuration == CurlTransport.Configuration() ? .shared : CurlTransport(configuration)
   }
 
-  /// What the options say of addresses and rates.
+  /// Applies the options for addresses and rates.
   func limit(_ configuration: inout PageClient.Configuration) throws {
     configuration.allowsPlainHTTP = allowPlainHTTP
     if let addresses { configuration.addresses = try RouteOption.addresses(addresses) }
@@ -207,11 +209,11 @@ extension RequestArguments {
 
 /// `--data`: a request body, or `@file` with one in it.
 enum BodyOption {
-  /// The body as something that pagination can put its cursor into.
+  /// Returns the body in a form into which the pagination can write its cursor.
   ///
-  /// A form or XML is what its Content-Type calls so. Otherwise a JSON text is a document, and any
-  /// other text what the description writes into; where it writes into no body, bytes. Without a
-  /// description, an element is XML and `name=value` a form. `option` is what errors call it.
+  /// The Content-Type decides for a form or XML. Otherwise JSON text is JSON, and other text is
+  /// what the description writes into, or bytes if it writes into no body. Without a description,
+  /// text that begins with `<` is XML, and `name=value` is a form. `option` is the name for errors.
   static func body(
     _ text: String, contentType: String?, for pagination: Pagination?, option: String = "--data"
   ) throws -> PageRequest.Body {
@@ -219,7 +221,7 @@ enum BodyOption {
       text.hasPrefix("@")
       ? try InputFile.read(String(text.dropFirst()), for: option) : Array(text.utf8)
     let json = (try? JSONDocument(bytes).value(at: "")).map(PageRequest.Body.json)
-    // Bytes that are no text in UTF-8 stay what they are.
+    // Bytes that are not UTF-8 stay bytes.
     guard let words = String(validating: bytes, as: UTF8.self) else { return .bytes(bytes) }
     let form = PageRequest.Body.form(words.trimmingCharacters(in: .newlines))
     let type = (contentType ?? "").lowercased().prefix { $0 != ";" }.filter { $0 != " " }
@@ -233,7 +235,7 @@ enum BodyOption {
     for placement in pagination.placements {
       switch placement {
       case .form: return form
-      // Of several bodies that it may be, what begins like one.
+      // If the placement depends on the body, XML only if the text begins like XML.
       case .xmlBody where pagination.hasAlternatives && !words.hasPrefix("<"): continue
       case .xmlBody: return .xml(words)
       case .jsonBody, .bodyMerge: throw noJSON(bytes, option)
@@ -243,7 +245,7 @@ enum BodyOption {
     return .bytes(bytes)
   }
 
-  /// Where a body that the description writes into breaks off being JSON.
+  /// Returns the error for a body that should be JSON, with the place where it is not.
   private static func noJSON(_ bytes: [UInt8], _ option: String) -> ValidationError {
     var reason = ""
     do {
@@ -258,10 +260,10 @@ enum BodyOption {
 }
 
 extension Pagination {
-  /// Where the description writes to, or may write to.
+  /// The places into which the description writes, or may write.
   fileprivate var placements: [Pagination.Placement] { sends.flatMap(Self.alternatives) }
 
-  /// Whether it depends on the request where it writes to.
+  /// Whether these places depend on the request.
   fileprivate var hasAlternatives: Bool { placements.count > sends.count }
 
   private var sends: [Pagination.Placement] { next.routes(by: send).map(\.send) }

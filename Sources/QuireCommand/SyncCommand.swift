@@ -6,7 +6,8 @@ import QuireExport
 import QuireHTTP
 import QuirePagination
 
-/// `quire sync`: the listings of a file, each into its destination, parents before children.
+/// `quire sync`: exports the listings of a file, each into its destination, parents before
+/// children.
 struct SyncCommand: AsyncParsableCommand {
   static let configuration = CommandConfiguration(
     commandName: "sync",
@@ -79,7 +80,7 @@ struct SyncCommand: AsyncParsableCommand {
     let shared = try sharedState(sync)
     if plan || status {
       let known = try await known(sync, shared)
-      // As the command without --plan would, which for several machines refuses none.
+      // A run without `--plan` would refuse this too, except on several machines.
       if plan, restart, shared == nil {
         try sync.checkReaders(of: only.isEmpty ? names : only) { known.record($0) }
       }
@@ -89,7 +90,7 @@ struct SyncCommand: AsyncParsableCommand {
       guard plan else { return print(status.table) }
       let refusals = await status.refusals(only: only, restarts: restart)
       print(status.plan(only: only, restarts: restart, refusals: refusals))
-      // As the command without --plan would end.
+      // The exit status of a run without `--plan`.
       if !refusals.isEmpty { throw ExitStatus.failed }
       return
     }
@@ -104,7 +105,7 @@ struct SyncCommand: AsyncParsableCommand {
     }
   }
 
-  /// What several machines know; nil for one.
+  /// Returns the state that several machines share; nil for one machine.
   private func sharedState(_ sync: SyncFile) throws -> SharedSyncState? {
     let time = try lease.map { try DurationOption.duration($0, for: "--lease") } ?? .seconds(30)
     guard time >= .seconds(1) else {
@@ -127,7 +128,7 @@ struct SyncCommand: AsyncParsableCommand {
     return try SyncState(sync.statePath).known(names)
   }
 
-  /// Works beside other machines.
+  /// Works together with other machines.
   private func run(_ sync: SyncFile, _ shared: SharedSyncState) async throws {
     let run = try SharedSyncRun(sync, shared, names: only)
     if restart {
@@ -157,12 +158,12 @@ struct SyncCommand: AsyncParsableCommand {
     try await end(sync, ending.result, ending.signal)
   }
 
-  /// Ends the command by what came of a run.
+  /// Ends the command with the result of a run.
   private func end(
     _ sync: SyncFile, _ result: Result<Bool, any Error>, _ signal: Int32?
   ) async throws {
     if signal != nil { Diagnostics.write("quire: stopped; the same command goes on.") }
-    // A token that the server has given is written before the end.
+    // A refresh token that the server gave is written to its file first.
     await Task.parting(ContinuousClock()) { [client = sync.client] in
       await client.settleCredentials()
     }.value
@@ -170,7 +171,7 @@ struct SyncCommand: AsyncParsableCommand {
     if try !result.get() { throw ExitStatus.failed }
   }
 
-  /// The right to run a sync, which one process has at a time.
+  /// Returns the lock that lets only one process at a time run a sync.
   private static func lock(_ sync: SyncFile) throws -> FileClaim {
     do throws(SinkError) {
       return try FileClaim(SyncState.lock(of: sync.statePath)) { other in

@@ -1,17 +1,19 @@
-/// The 10,000 records of the demo API: the same ones in every run and every style of JSON.
+/// The 10,000 records of the demo API, the same in every run and every style of JSON.
 ///
-/// They hold what careless tools damage: numbers beyond 2⁵³, trailing zeros, escapes, non-ASCII.
+/// They contain what careless tools damage: numbers beyond 2⁵³, trailing zeros, escapes, non-ASCII.
 enum DemoRecords {
   static let count = 10_000
 
-  /// The record with that number, from 1, as the server writes it: with a space after each comma and
-  /// colon.
+  /// Returns the record with a number, counted from 1, as the server writes it: with a space after
+  /// each comma and colon.
   static func text(_ number: Int) -> String { text(number, space: " ") }
 
-  /// The record as `quire export` must write it: only the white space between tokens is gone.
+  /// Returns the record as `quire export` must write it: only the white space between tokens is
+  /// removed.
   static func line(_ number: Int) -> String { text(number, space: "") }
 
-  /// The records after the first `offset`, at most `size`, as the members of a JSON array.
+  /// Returns the records of a range, counted from 0, as a JSON array; `wrap` gets each record's
+  /// number and text.
   static func list(_ range: Range<Int>, wrap: (Int, String) -> String = { $1 }) -> String {
     "[" + range.map { wrap($0 + 1, text($0 + 1)) }.joined(separator: ", ") + "]"
   }
@@ -33,24 +35,25 @@ enum DemoRecords {
   }
 }
 
-/// The records of one page, and what follows them.
+/// The records of one page.
 struct DemoSlice {
   static let defaultSize = 100
   static let largestSize = 1_000
 
-  /// Places in the listing, from 0.
+  /// The indices of the records, from 0.
   let range: Range<Int>
 
-  /// The records after the first `offset`, at most `size`; empty behind the end.
+  /// Creates the page of at most `size` records after the first `offset`; empty after the end.
   init(offset: Int, size: Int) {
     let start = min(offset, DemoRecords.count)
     range = start..<min(start + size, DemoRecords.count)
   }
 
-  /// The page with that number, counted from 1.
+  /// Creates the page with a number, counted from 1.
   init(page: Int, size: Int) { self.init(offset: max(page - 1, 0) * size, size: size) }
 
-  /// The page behind an opaque token; the first one without.
+  /// Creates the page for an opaque token, or the first page for nil. Throws `DemoFailure` for a
+  /// token that this API has not made.
   init(token: String?, size: Int) throws {
     self.init(offset: try token.map(Self.offset) ?? 0, size: size)
   }
@@ -68,11 +71,11 @@ struct DemoSlice {
   /// Whether records follow.
   var hasMore: Bool { range.upperBound < DemoRecords.count }
 
-  /// The token of the page after this one. It holds characters that must be percent-encoded exactly
-  /// once.
+  /// The token of the next page; nil on the last page. It contains characters that must be
+  /// percent-encoded exactly once.
   var nextToken: String? { hasMore ? Self.mark + "\(range.upperBound)" + Self.tail : nil }
 
-  /// The same as JSON: a string, or null.
+  /// The token as JSON: a string, or null.
   var nextTokenText: String { nextToken.map { "\"\($0)\"" } ?? "null" }
 
   private static let mark = "a/b+"

@@ -4,9 +4,9 @@ import Foundation
 
 /// The demo API on loopback: one path for each row of `DemoStyle.all`.
 enum DemoServer {
-  /// Serves on 127.0.0.1 while `body` runs, and hands it the API's origin.
+  /// Serves on 127.0.0.1 while `body` runs, which gets the API's origin.
   ///
-  /// Port 0 is any free one. Throws `DemoServerError` when the port cannot be had.
+  /// Port 0 means any free port. Throws `DemoServerError` if the server cannot listen on the port.
   static func whileServing<Result: Sendable>(
     port: UInt16, _ body: @escaping @Sendable (_ origin: String) async throws -> Result
   ) async throws -> Result {
@@ -31,7 +31,7 @@ enum DemoServer {
     }
   }
 
-  /// The answer to a request, whatever server it came through.
+  /// Returns the answer to a request, independent of the server that received it.
   static func answer(_ request: DemoRequest) -> DemoAnswer {
     guard let style = DemoStyle.all.first(where: { $0.path == request.path }) else {
       return index(status: request.path == "/" ? 200 : 404)
@@ -75,7 +75,7 @@ enum DemoServer {
   }
 }
 
-/// The demo API could not be started.
+/// The error that the demo API could not be started.
 struct DemoServerError: Error, CustomStringConvertible {
   var port: UInt16
   var underlying: (any Error)?
@@ -91,9 +91,9 @@ struct DemoServerError: Error, CustomStringConvertible {
   }
 }
 
-/// What a demo style needs to know about a request.
+/// A request as demo styles read it.
 struct DemoRequest: Sendable {
-  /// Where the API was reached, such as `http://127.0.0.1:8080`.
+  /// The origin of the API, such as `http://127.0.0.1:8080`.
   var origin: String
   /// The path, such as `/link-header`.
   var path: String
@@ -102,7 +102,7 @@ struct DemoRequest: Sendable {
   /// The request body; empty for none.
   var body: Data
 
-  /// Splits a raw target's query. Nothing but `%XX` is decoded: a `+` is a plus.
+  /// Returns the parameters in a raw query. Only `%XX` is decoded: `+` stays a plus.
   static func parameters(_ query: String) -> [String: String] {
     var result: [String: String] = [:]
     for pair in query.split(separator: "&") {
@@ -114,7 +114,8 @@ struct DemoRequest: Sendable {
     return result
   }
 
-  /// A whole number from the query, `fallback` where it is absent; one far behind all records counts as less.
+  /// Returns a parameter as a whole number of at most `Int32.max`, or `fallback` if it is absent.
+  /// Throws `DemoFailure` for any other text.
   func number(_ name: String, or fallback: Int) throws -> Int {
     guard let text = query[name] else { return fallback }
     guard let value = Int(text), value >= 0 else {
@@ -123,22 +124,22 @@ struct DemoRequest: Sendable {
     return min(value, Int(Int32.max))
   }
 
-  /// The page size asked for in `name`, between 1 and 1,000.
+  /// Returns the page size in the parameter `name`, limited to 1 to 1,000.
   func size(_ name: String) throws -> Int {
     min(max(try number(name, or: DemoSlice.defaultSize), 1), DemoSlice.largestSize)
   }
 
-  /// A URL of this API that a server would put into a next link.
+  /// Returns a URL of this API, as a server puts it into a next link.
   func link(_ query: String) -> String { "\(origin)\(path)?\(query)" }
 }
 
-/// A request the demo API cannot answer; it becomes a 400.
+/// The error of a request that the demo API cannot answer, which becomes status 400.
 struct DemoFailure: Error {
   var message: String
   init(_ message: String) { self.message = message }
 }
 
-/// What a demo style answers.
+/// The answer of a demo style.
 struct DemoAnswer: Sendable {
   var status = 200
   var headers: [(name: String, value: String)] = []
@@ -146,11 +147,11 @@ struct DemoAnswer: Sendable {
   var body: String
 }
 
-/// A socket pool that has every socket send at once.
+/// A socket pool that makes every socket send without delay.
 ///
-/// The server writes a head and a body as two segments. With Nagle's algorithm the second waits for
-/// the client's acknowledgement, which the client delays: 40 ms for every page. Accepted sockets
-/// inherit the option from the listening one, which waits here first.
+/// The server writes head and body as two segments. With Nagle's algorithm the second waits for the
+/// client's delayed acknowledgement: 40 ms a page. Accepted sockets inherit the option from the
+/// listening socket, which passes through here first.
 struct PromptSocketPool<Base: AsyncSocketPool>: AsyncSocketPool {
   let base: Base
 

@@ -1,33 +1,34 @@
 import Foundation
 
-/// One way of paging the demo records: a path of the demo API, and how `quire export` reads it.
+/// A way of paging the demo records: a path of the demo API, and the options by which `quire
+/// export` reads it.
 ///
-/// This table is all there is: the server routes by it, `make demo` walks through it, and the tests
-/// check every row.
+/// `all` is the only list of styles: the server routes by it, `make demo` runs through it, and the
+/// tests check every row.
 struct DemoStyle: Sendable {
-  /// The name, which is the path too.
+  /// The name, which is also the path.
   let name: String
-  /// What is special about it, in half a sentence.
+  /// The style's peculiarity, in half a sentence.
   let summary: String
-  /// What `quire export` needs besides the URL.
+  /// The options of `quire export` besides the URL.
   let options: [String]
-  /// The record with that number as the pages of this style have it.
+  /// Returns the record with a number as the pages of this style write it.
   var text: @Sendable (Int) -> String = DemoRecords.text
-  /// The exported line of the record with that number.
+  /// Returns the exported line of the record with a number.
   var line: @Sendable (Int) -> String = DemoRecords.line
-  /// Answers one request.
+  /// Returns the answer to a request. Throws `DemoFailure` if the request is not valid.
   let answer: @Sendable (DemoRequest) throws -> DemoAnswer
 
   var path: String { "/" + name }
 
-  /// All styles, in the order in which they are shown.
+  /// All styles, in the order of the table.
   static let all: [DemoStyle] = links + counters + tokens + bodies + markup
 
-  /// The arguments of the `quire` command that drains this style.
+  /// Returns the arguments of the `quire` command that exports this style.
   func command(origin: String) -> [String] { ["export", origin + path] + options }
 }
 
-/// Styles that are asked by POST, with the cursor inside a JSON body.
+/// Styles that read the cursor from a JSON body sent by POST.
 extension DemoStyle {
   static let bodies: [DemoStyle] = [
     DemoStyle(
@@ -93,7 +94,7 @@ extension DemoStyle {
   }
 }
 
-/// Styles in which the client counts: offsets, page numbers, the last id it saw.
+/// Styles in which the client counts: offsets, page numbers, or the last ID.
 extension DemoStyle {
   static let counters: [DemoStyle] = [
     DemoStyle(
@@ -143,7 +144,7 @@ extension DemoStyle {
   ]
 }
 
-/// Styles whose pages carry the whole URL of the next one.
+/// Styles whose pages contain the URL of the next page.
 extension DemoStyle {
   static let links: [DemoStyle] = [
     DemoStyle(
@@ -219,7 +220,7 @@ extension DemoStyle {
     },
   ]
 
-  /// A numbered page and the link to the one after it.
+  /// Returns a numbered page, with the link to the next one.
   private static func page(
     _ request: DemoRequest, number: String, size: String
   ) throws -> (slice: DemoSlice, next: String?) {
@@ -242,7 +243,7 @@ extension DemoStyle {
   private static func text(_ link: String?) -> String { link.map { "\"\($0)\"" } ?? "null" }
 }
 
-/// Styles in which the server gives an opaque token that goes back as a parameter.
+/// Styles in which the server gives an opaque token, to be sent back as a parameter.
 extension DemoStyle {
   static let tokens: [DemoStyle] = [
     DemoStyle(
@@ -289,7 +290,7 @@ extension DemoStyle {
   ]
 }
 
-/// A style whose pages are XML. Its records hold less: XML has no numbers, and no null.
+/// The style whose pages are XML. Its records have no numbers and no null, which XML lacks.
 extension DemoStyle {
   static let markup: [DemoStyle] = [
     DemoStyle(

@@ -3,8 +3,8 @@ import Foundation
 import GRDB
 import Quire
 
-/// Exports every style of the demo API through the same code as `quire export`, compares what came
-/// with what was served, and prints a table; then fills a database and asks it something.
+/// Exports every style of the demo API by the code of `quire export`, compares the items with the
+/// records, and prints a table. Then fills a database and queries it.
 enum DemoTour {
   /// One row of the table.
   private struct Line {
@@ -58,7 +58,7 @@ enum DemoTour {
   private static let query =
     "SELECT colour, count(*) AS records, round(avg(price), 2) AS price FROM records GROUP BY 1"
 
-  /// Exports a style into a table, stopped in the middle and gone on with.
+  /// Exports a style into a table: stopped in the middle, then continued.
   private static func fill(_ database: String, origin: String) async throws {
     guard let style = DemoStyle.all.first(where: { $0.name == "link-header" }) else { return }
     let options = ["--table", "records", "--key", "/id"]
@@ -69,7 +69,7 @@ enum DemoTour {
     }
   }
 
-  /// What the database answers, as the shell `sqlite3` would show it.
+  /// Returns the database's answer as the shell `sqlite3` would print it.
   private static func answer(of database: String) throws -> String {
     let rows = try DatabaseQueue(path: database).read { database in
       try Row.fetchAll(database, sql: query).map { row in
@@ -97,7 +97,7 @@ enum DemoTour {
     return aligned(cells)
   }
 
-  /// Rows in columns; those from the second to the fourth are numbers.
+  /// Returns the rows with aligned columns; the second to the fourth are numbers.
   private static func aligned(_ cells: [[String]]) -> String {
     let widths = (cells.first ?? []).indices.map { column in
       cells.map { $0[column].count }.max() ?? 0
