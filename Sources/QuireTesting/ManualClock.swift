@@ -12,15 +12,15 @@ public final class ManualClock: Clock {
     /// Creates the instant `offset` after the clock's creation.
     public init(offset: Duration = .zero) { self.offset = offset }
 
-    /// The instant `duration` later.
+    /// Returns the instant `duration` later.
     public func advanced(by duration: Duration) -> Instant {
       Instant(offset: offset + duration)
     }
 
-    /// The time from here to `other`.
+    /// Returns the time from here to `other`.
     public func duration(to other: Instant) -> Duration { other.offset - offset }
 
-    /// Whether `left` is earlier.
+    /// Returns whether `left` is earlier.
     public static func < (left: Instant, right: Instant) -> Bool { left.offset < right.offset }
   }
 
@@ -36,7 +36,7 @@ public final class ManualClock: Clock {
 
   private let state = Watched(State())
 
-  /// A clock at offset zero.
+  /// Creates a clock at offset zero.
   public init() {}
 
   /// The current instant.
@@ -76,8 +76,8 @@ public final class ManualClock: Clock {
     for sleeper in due { sleeper.suspension.resume(returning: ()) }
   }
 
-  /// Advances the clock to the earliest deadline, and wakes the sleepers that are due. False if no
-  /// task sleeps.
+  /// Advances the clock to the earliest deadline, and wakes the sleepers that are due. Returns
+  /// false if no task sleeps.
   @discardableResult
   public func advanceToNextDeadline() -> Bool {
     let (now, deadlines) = (state.value.now, state.value.sleepers.map(\.deadline))
@@ -92,12 +92,12 @@ public final class ManualClock: Clock {
   }
 }
 
-/// Holds tasks back until a test opens it. Replaces sleeping in tests.
+/// A barrier that holds tasks back until a test opens it, in place of sleeping.
 public final class Gate: Sendable {
   private let open = Watched(false)
   private let arrivals = Watched(0)
 
-  /// A closed gate.
+  /// Creates a closed gate.
   public init() {}
 
   /// Opens the gate for good.
@@ -111,7 +111,7 @@ public final class Gate: Sendable {
     try Task.checkCancellation()
   }
 
-  /// Waits until there is a waiter at the gate.
+  /// Waits until a task has reached the gate.
   func waitForArrival() async throws { try await arrivals.wait { $0 > 0 } }
 
   func arrive() { arrivals.update { $0 += 1 } }
@@ -127,7 +127,7 @@ public struct SeededGenerator: RandomNumberGenerator, Sendable {
   /// Creates the generator of a seed.
   public init(seed: UInt64) { state = seed }
 
-  /// The next number.
+  /// Returns the next number.
   public mutating func next() -> UInt64 {
     state &+= 0x9E37_79B9_7F4A_7C15
     var mixed = state

@@ -75,7 +75,7 @@ public final class ScriptedSource<Item: Sendable>: PageSource {
     state.update { $0.held[page] = stubborn }
   }
 
-  /// Releases requests for a page.
+  /// Releases the held requests for a page.
   public func release(_ page: Int) { state.update { $0.held[page] = nil } }
 
   /// Makes the next requests for a page fail.
@@ -94,7 +94,7 @@ public final class ScriptedSource<Item: Sendable>: PageSource {
     try await state.wait { condition($0.log) }
   }
 
-  /// Returns a page of the script.
+  /// Returns a page of the script. Throws the scripted failure of the page, or `CancellationError`.
   public func page(at position: Position?) async throws -> Page<Item>? {
     let number = position?.value?.integer ?? 1
     begin(number)
@@ -144,12 +144,12 @@ public final class ScriptedSource<Item: Sendable>: PageSource {
 }
 
 extension ScriptedSource where Item == Int {
-  /// Pages of consecutive numbers from 0.
+  /// Creates a listing with pages of consecutive numbers from 0.
   public convenience init(sizes: Int..., needsClosing: Bool = false) {
     self.init(sizes: sizes, needsClosing: needsClosing)
   }
 
-  /// Pages of consecutive numbers from 0.
+  /// Creates a listing with pages of consecutive numbers from 0.
   public convenience init(sizes: [Int], needsClosing: Bool = false) {
     var start = 0
     let pages = sizes.map { size in

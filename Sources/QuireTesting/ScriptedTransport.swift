@@ -82,13 +82,13 @@ public struct ScriptedExchange: Sendable {
   public var method: HTTPRequest.Method = .get
   /// The expected URL, byte for byte.
   public var url: String
-  /// Required fields with their values; other fields are allowed.
+  /// Required fields with their values; other fields are allowed unless forbidden.
   public var fields: HTTPFields = [:]
-  /// Forbidden fields.
+  /// The fields that the request must not have.
   public var forbidden: [HTTPField.Name] = []
   /// The expected body, byte for byte.
   public var body = ""
-  /// Status and header fields of the answer.
+  /// The status and the header fields of the answer.
   public var answer = HTTPResponse(status: .ok)
   /// The answer's body.
   public var answerBody = ""

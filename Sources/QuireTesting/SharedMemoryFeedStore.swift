@@ -13,10 +13,10 @@ public actor SharedMemoryFeedStore: SharedFeedStore {
   /// Creates an empty store.
   public init() {}
 
-  /// All subscriptions, in the order of their identifiers.
+  /// Returns all subscriptions, in the order of their identifiers.
   public func subscriptions() async -> [FeedSubscription] { await base.subscriptions() }
 
-  /// Makes a change.
+  /// Applies a change. A poll is refused if its holder has lost the lease of the host.
   @discardableResult
   public func apply(_ change: FeedChange) async -> FeedEffect {
     guard case .polled(let poll) = change, let holder = poll.holder,
@@ -28,19 +28,19 @@ public actor SharedMemoryFeedStore: SharedFeedStore {
     return await base.apply(change)
   }
 
-  /// A page of entries, the newest first.
+  /// Returns a page of entries, the newest first.
   public func entries(
     _ selection: EntrySelection, at position: Position?, limit: Int
   ) async throws -> Page<StoredEntry> {
     try await base.entries(selection, at: position, limit: limit)
   }
 
-  /// The subscription with this token of a hub's callback.
+  /// Returns the subscription with this token of a hub's callback; nil if there is none.
   public func subscription(pushToken: String) async -> FeedSubscription? {
     await subscriptions().first { $0.push?.token == pushToken }
   }
 
-  /// Claims due subscriptions and their hosts.
+  /// Claims due subscriptions and their hosts for a holder.
   public func claim(_ claim: FeedClaim) async -> [FeedSubscription] {
     let subscriptions = await base.subscriptions()
     let now = ContinuousClock.now

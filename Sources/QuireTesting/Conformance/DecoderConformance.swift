@@ -49,7 +49,7 @@ public struct DecoderConformance<Item: Sendable & Equatable> {
     try expect(page.map { [$0] }, "A page may come byte by byte.")
   }
 
-  /// Items that are delivered early are the same items, each once.
+  /// Checks that items delivered early are the same items, each once.
   private func checkArrival() throws {
     let promise = "Items come once, in order, whether before the end of the page or with it."
     var context = context
@@ -69,7 +69,7 @@ public struct DecoderConformance<Item: Sendable & Equatable> {
     }
   }
 
-  /// Two pages that are decoded at the same time must not affect each other.
+  /// Checks that two pages decoded at the same time do not affect each other.
   private func checkIndependence() throws {
     let promise = "Each page is decoded by itself."
     var first = try decoder.begin(context)

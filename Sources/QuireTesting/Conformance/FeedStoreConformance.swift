@@ -39,7 +39,7 @@ public struct FeedStoreConformance: Sendable {
     try await checkRemoval(store)
     if let shared = store as? any SharedFeedStore {
       var other = shared
-      // The store as another machine opens it, if it persists.
+      // The store as another machine opens it, if its contents persist.
       if persists, let again = try await makeStore() as? any SharedFeedStore { other = again }
       try await checkLeases(shared, other)
       try await checkHolders(shared, other)
@@ -85,7 +85,8 @@ public struct FeedStoreConformance: Sendable {
       "What was polled is not due until it is again; what is held and due is given again.")
   }
 
-  /// After `checkLeases`, A holds x.test and y.test.
+  /// Checks that the holder of a lease counts. Runs after `checkLeases`, where A gets x.test and
+  /// y.test.
   private func checkHolders(_ one: any SharedFeedStore, _ other: any SharedFeedStore) async throws {
     let subscription = FeedSubscription(url: "https://x.test/2", at: 20)
     func poll(_ number: Int, by holder: String?) async throws -> FeedEffect {
@@ -121,7 +122,7 @@ public struct FeedStoreConformance: Sendable {
       "A subscription is found by the token of its hub's callback.")
   }
 
-  /// A subscription that is removed, and added again, while a poll of the first one runs.
+  /// Checks a subscription that is removed and added again while a poll of the removed one runs.
   private func checkReturn(_ store: any FeedStore) async throws {
     let id = "https://r.test/feed"
     let added = FeedSubscription(url: id, title: "Again", at: 3)
@@ -164,7 +165,7 @@ public struct FeedStoreConformance: Sendable {
     try await expect(due() == 9_000, "What a hub told before a poll is done with by it.")
   }
 
-  /// Stores a subscription at a hub.
+  /// Stores a subscription at a hub, and returns it.
   private func hub(_ store: any FeedStore, _ id: String, token: String) async throws -> FeedPush {
     let push = FeedPush(
       hub: "https://hub.test/", topic: id, token: token, state: .active, requested: 1,
@@ -299,7 +300,7 @@ public struct FeedStoreConformance: Sendable {
     return entry
   }
 
-  /// A poll of the first subscription, the newest of these entries first.
+  /// Returns a poll of the first subscription with these entries, the newest first.
   private func poll(
     _ store: any FeedStore, _ numbers: [Int], _ text: String = "", at time: Double
   ) async throws -> FeedPoll {

@@ -35,7 +35,8 @@ public enum ListStoreConformance {
     var kept: [StoredPage<Item>] = []
     try await expectPages(open(), kept, "A store in which nothing was kept has no pages.")
     let store = try await open()
-    // A first listing, page by page, as a program that ended after each page would find it.
+    // Keeps a first listing page by page, and reads it after each page as if the program had ended
+    // there.
     for index in 0..<4 {
       kept.append(page(index, isLast: index == 3))
       try await store.keep(kept[index], at: index, isLast: true)
@@ -59,7 +60,7 @@ public enum ListStoreConformance {
     try await checkTogether(open)
   }
 
-  /// A page with everything that a page can have.
+  /// Returns a page with everything that a page can have.
   private static func page(
     _ number: Int, isLast: Bool = false, count: Int = 50
   ) -> StoredPage<Item> {
@@ -77,7 +78,7 @@ public enum ListStoreConformance {
     return StoredPage(page)
   }
 
-  /// Several lists of a program may share a store.
+  /// Checks that several lists of a program can share a store.
   private static func checkTogether<Store: ListStore<Item>>(
     _ open: @Sendable () async throws -> Store
   ) async throws {

@@ -125,7 +125,7 @@ public struct PageSourceConformance<Source: PageSource>: Sendable {
 
   private static var sampleSize: Int { 16 }
 
-  /// Indices of pages from the first to the second last, evenly spread.
+  /// Returns at most 16 indices of pages, evenly spread from the first to the second last.
   private static func sample(of count: Int) -> [Int] {
     let last = count - 2
     guard last >= sampleSize else { return Array(0...last) }

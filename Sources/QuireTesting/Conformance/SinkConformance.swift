@@ -54,7 +54,7 @@ public enum SinkConformance {
     pages.flatMap { page in (0..<3).map { text(3 * page + $0, run: run) } }
   }
 
-  /// The checkpoint after a number of pages of a run.
+  /// Returns the checkpoint after a number of pages of a run.
   private static func checkpoint(
     after pages: Int, _ sequence: Int, run: Int = 1, isComplete: Bool = false
   ) -> Checkpoint {
@@ -65,7 +65,7 @@ public enum SinkConformance {
     return checkpoint
   }
 
-  /// An export that is killed after any step leaves the state of its last commit.
+  /// Checks that an export killed after any step leaves the state of its last commit.
   private static func checkDeaths<Destination: Sink>(
     _ make: () async throws -> Destination, _ items: (Destination) async throws -> [String]
   ) async throws {
@@ -96,7 +96,7 @@ public enum SinkConformance {
     }
   }
 
-  /// Plays steps in a session. Returns the checkpoint and the number of pages that were committed last.
+  /// Performs steps in a session. Returns the checkpoint and the number of pages committed last.
   private static func play(
     _ steps: some Sequence<Step>, in session: some SinkSession
   ) async throws -> (last: Checkpoint?, committed: Int) {
@@ -159,7 +159,7 @@ public enum SinkConformance {
       "The first commit of an export that begins anew takes away what was there.", "")
   }
 
-  /// A complete run of two pages.
+  /// Commits a complete run of two pages.
   private static func fill(_ sink: some Sink, run: Int) async throws {
     let session = try await sink.open(SinkOpening())
     for number in 1...2 { try await session.write(page(number, run: run)) }
@@ -200,8 +200,8 @@ public enum SinkConformance {
       "A run by \(sink.mode) that is complete shows what its mode says.", "")
   }
 
-  /// A run that should have replaced a complete one but fell short is kept beside it, and dropped
-  /// by the next run.
+  /// Checks that a run which was to replace a complete one but fell short is kept beside it, and
+  /// dropped by the next run.
   private static func checkShortRun<Destination: Sink>(
     _ make: () async throws -> Destination, _ items: (Destination) async throws -> [String]
   ) async throws {
@@ -224,8 +224,8 @@ public enum SinkConformance {
       "What fell short is dropped by the run that is begun after it (Checkpoint.isOver).", "")
   }
 
-  /// A sink with a key removes deleted items, whether they came in an earlier commit or in the same
-  /// one.
+  /// Checks that a sink with a key removes deleted items, whether they were written in an earlier
+  /// commit or in the same one.
   private static func checkDeletions<Destination: Sink>(
     _ make: () async throws -> Destination, _ items: (Destination) async throws -> [String]
   ) async throws {

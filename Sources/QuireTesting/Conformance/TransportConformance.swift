@@ -48,7 +48,7 @@ public struct TransportConformance: Sendable {
 }
 
 extension TransportConformance {
-  /// Answers are complete, in order, and decoded.
+  /// Checks that answers are complete, in order and decoded.
   func checkBodies() async throws {
     for style in ["bytes", "chunked", "gzip"] {
       for count in [0, 1, 1_000, 100_000] { try await checkBody("/\(style)/\(count)", count) }
@@ -90,7 +90,8 @@ extension TransportConformance {
       "A body knows what it took on the wire.", evidence: "\(response.body.metrics)")
   }
 
-  /// The body is longer than a transport should read ahead.
+  /// Checks that an unread body does not hold up others. It is longer than a transport should read
+  /// ahead.
   private func checkRestingBody() async throws {
     let count = 3_000_000
     let resting = try await transport.send(request("/bytes/\(count)")).body
@@ -123,7 +124,7 @@ extension TransportConformance {
 }
 
 extension TransportConformance {
-  /// A truncated body throws instead of ending.
+  /// Checks that a truncated body throws instead of ending.
   func checkEndings() async throws {
     for target in ["/cut/10", "/cut/100000", "/cut-chunked/10"] {
       try await expectFailure("A body that was cut throws truncated.", codes: [.truncated]) {
@@ -132,7 +133,7 @@ extension TransportConformance {
     }
   }
 
-  /// Cancelling or releasing a transfer closes its socket.
+  /// Checks that cancelling or releasing a transfer closes its socket.
   func checkCancellation() async throws {
     try await checkCancelledBeforeStart()
     try await checkCancelled(at: "/stall/head", stalls: 1)
@@ -165,8 +166,8 @@ extension TransportConformance {
     try await expectDeparture("A dropped body closes its connection.", stalls: stalls)
   }
 
-  /// A request whose answer never arrives or never ends. The timeouts end it if the transport does
-  /// not support cancellation.
+  /// Returns a request whose answer never arrives or never ends. The timeouts end it if the
+  /// transport does not support cancellation.
   private func stalling(_ target: String) -> TransportRequest {
     var request = request(target)
     request.timeouts = Timeouts(head: patience, stall: patience, total: patience)
@@ -183,7 +184,8 @@ extension TransportConformance {
     }
   }
 
-  /// Far longer than closing a connection takes, and short enough for a failing test.
+  /// The longest wait: far longer than closing a connection takes, and short enough for a failing
+  /// test.
   private var patience: Duration { .seconds(5) }
 
   private func expectCancellation<Success: Sendable>(
@@ -243,7 +245,7 @@ extension TransportConformance {
       line: lines.first ?? "", fields: Array(lines.dropFirst()), body: Array(rest.dropFirst()))
   }
 
-  /// The body of `/bytes/count`.
+  /// Returns the body of `/bytes/count`.
   func pattern(_ count: Int) -> [UInt8] {
     let block = Array(UInt8(0)..<251)
     var bytes: [UInt8] = []
@@ -266,7 +268,7 @@ extension TransportConformance {
 }
 
 extension TransportConformance {
-  /// Requests are sent completely and unchanged.
+  /// Checks that requests are sent completely and unchanged.
   func checkRequests() async throws {
     try await checkTarget()
     try await checkFields()
