@@ -14,7 +14,7 @@ public import QuireXML
 #endif
 
 extension PageClient {
-  /// A client over libcurl. All such clients share its connections.
+  /// Creates a client over libcurl. All such clients share its connections.
   ///
   /// - Parameters:
   ///   - headers: Header fields for every request to a walk's home origin, such as credentials.
@@ -24,7 +24,7 @@ extension PageClient {
     self.init(transport: CurlTransport.shared, headers: headers, configuration: configuration)
   }
 
-  /// A client over libcurl, with header fields named by strings: `["X-Api-Key": key]`.
+  /// Creates a client over libcurl, with header fields named by strings: `["X-Api-Key": key]`.
   ///
   /// Traps for an invalid field name (RFC 9110, §5.6.2); create an `HTTPField.Name` for names from
   /// outside the program. Otherwise the same as `init(headers:configuration:)`.
@@ -36,7 +36,7 @@ extension PageClient {
 }
 
 extension PageClient {
-  /// A cursor over the listing at `url`, with items decoded as `Item` from JSON or XML.
+  /// Returns a cursor over the listing at `url`, with items decoded as `Item` from JSON or XML.
   ///
   /// The format is taken from each page's Content-Type, or else from its first bytes; HTML is an
   /// error. Nothing is requested before the first `next()`, which also throws for an invalid URL or
@@ -64,8 +64,8 @@ extension PageClient {
       delivery: delivery)
   }
 
-  /// A cursor over the listing at `url`, with items as the server wrote them: JSON as it is, XML
-  /// elements mapped to JSON as by `XMLItem.value`.
+  /// Returns a cursor over the listing at `url`, with items as the server wrote them: JSON as it
+  /// is, XML elements mapped to JSON as by `XMLItem.value`.
   ///
   /// Otherwise the same as `cursor(of:at:pagination:)`.
   public func cursor(
@@ -94,8 +94,8 @@ extension PageClient {
         json: JSONPageDecoder<Bool>(decoder: decoder), xml: XMLPageDecoder<Bool>(options: xml)))
   }
 
-  /// A cursor over a listing that no description can express, in JSON or XML: a closure finds the
-  /// next page, using paths of the page's format.
+  /// Returns a cursor over a listing that no description can express, in JSON or XML: a closure
+  /// finds the next page, using paths of the page's format.
   ///
   /// ```swift
   /// client.cursor(of: Row.self, at: url, items: "/rows | /table/row") { page in
@@ -129,8 +129,8 @@ extension PageClient {
       delivery: delivery, next: next)
   }
 
-  /// A cursor over a listing whose next page a closure finds, with items as the server wrote them;
-  /// see `cursor(of:at:pagination:)` for `RawItem`.
+  /// Returns a cursor over a listing whose next page a closure finds, with items as the server
+  /// wrote them; see `cursor(of:at:pagination:)` for `RawItem`.
   public func cursor(
     of item: RawItem.Type, at url: String, items: Pagination.Items,
     policy: Pagination.Policy = Pagination.Policy(),
@@ -159,9 +159,9 @@ extension PageClient {
   }
 }
 
-/// The same with a `URL` instead of a string; its text is sent byte for byte.
+/// Methods that take a `URL` instead of a string; its text is sent byte for byte.
 extension PageClient {
-  /// A cursor over the listing at `url`, with items decoded as `Item`; see
+  /// Returns a cursor over the listing at `url`, with items decoded as `Item`; see
   /// `cursor(of:at:pagination:)`.
   public func cursor<Item: Decodable & Sendable>(
     of item: Item.Type = Item.self, at url: URL, pagination: Pagination, pageSize: Int? = nil,
@@ -173,7 +173,7 @@ extension PageClient {
       request: request, decoder: decoder, xml: xml, delivery: delivery)
   }
 
-  /// A cursor over the listing at `url`, with items as the server wrote them.
+  /// Returns a cursor over the listing at `url`, with items as the server wrote them.
   public func cursor(
     of item: RawItem.Type, at url: URL, pagination: Pagination, pageSize: Int? = nil,
     request: RequestOptions = RequestOptions(), delivery: PageDelivery = .whole
@@ -183,7 +183,7 @@ extension PageClient {
       request: request, delivery: delivery)
   }
 
-  /// A cursor over the listing at `url`, with pages decoded by `decoder`.
+  /// Returns a cursor over the listing at `url`, with pages decoded by `decoder`.
   public func cursor<Item: Sendable>(
     at url: URL, pagination: Pagination, pageSize: Int? = nil,
     request: RequestOptions = RequestOptions(), decoder: any PageDecoder<Item>,

@@ -35,7 +35,7 @@ extension AWSCredentials: CustomStringConvertible, CustomReflectable {
 }
 
 extension RequestSigner {
-  /// Amazon's Signature Version 4, in the Authorization field.
+  /// Returns a signer by Amazon's Signature Version 4, in the Authorization field.
   ///
   /// ```swift
   /// configuration.signer = .aws(credentials, region: "eu-central-1", service: "dynamodb")
@@ -53,7 +53,8 @@ extension RequestSigner {
     aws(region: region, service: service) { credentials }
   }
 
-  /// The same with credentials that are requested for every request, because they expire.
+  /// Returns a signer like `aws(_:region:service:)`, with credentials that are requested for every
+  /// request, because they expire.
   public static func aws(
     region: String, service: String,
     credentials: @escaping @Sendable () async throws -> AWSCredentials

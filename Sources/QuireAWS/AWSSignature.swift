@@ -15,7 +15,8 @@ struct AWSSignature {
   var region: String
   var service: String
 
-  /// S3 takes paths as they are and needs the body's digest in a field.
+  /// Whether the service is S3, which takes paths as they are and needs the body's digest in a
+  /// field.
   private var isS3: Bool { service == "s3" || service == "s3-object-lambda" }
 
   /// Signs the request by adding header fields.
@@ -33,7 +34,7 @@ struct AWSSignature {
       for: canonical, fields: fields, time: time)
   }
 
-  /// The fields to sign, by lowercase name.
+  /// Returns the fields to sign, by lowercase name.
   private func signedFields(of request: TransportRequest) -> [(name: String, value: String)] {
     let fields = request.head.headerFields.compactMap { field -> (String, String)? in
       let name = field.name.canonicalName
@@ -52,7 +53,7 @@ struct AWSSignature {
     request.head.headerFields[field] = value
   }
 
-  /// `20150830T123600Z`.
+  /// Returns a time such as `20150830T123600Z`.
   static func time(_ date: Date) -> String {
     date.formatted(.iso8601.dateSeparator(.omitted).timeSeparator(.omitted))
   }
@@ -74,8 +75,8 @@ extension AWSSignature {
     ].joined(separator: "\n")
   }
 
-  /// Every service but S3 removes dot segments and empty segments, and encodes the path a second
-  /// time.
+  /// Returns the path in canonical form. Every service but S3 removes dot segments and empty
+  /// segments, and encodes the path a second time.
   private func canonicalPath(_ path: String) -> String {
     let path = path.isEmpty ? "/" : path
     guard !isS3 else { return path }
@@ -104,7 +105,7 @@ extension AWSSignature {
     .map { "\($0.name)=\($0.value)" }.joined(separator: "&")
   }
 
-  /// Each name once, sorted; values without surrounding or repeated blanks.
+  /// Returns each name once, sorted; values without surrounding or repeated blanks.
   private func canonicalFields(
     _ fields: [(name: String, value: String)]
   ) -> [(name: String, value: String)] {
@@ -147,7 +148,7 @@ enum Digest {
     }
   }
 
-  /// HMAC with SHA-256 (RFC 2104).
+  /// Returns the HMAC with SHA-256 (RFC 2104).
   static func hmac(_ bytes: [UInt8], key: [UInt8]) -> [UInt8] {
     Array(unsafeUninitializedCapacity: length) { digest, count in
       var written: UInt32 = 0

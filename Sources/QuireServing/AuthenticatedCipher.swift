@@ -5,7 +5,7 @@ import QuireCore
 enum AuthenticatedCipher {
   static let tagSize = 16
 
-  /// The ciphertext followed by the tag.
+  /// Returns the ciphertext followed by the tag.
   static func seal(
     _ plain: [UInt8], key: [UInt8], nonce: [UInt8], authenticating other: [UInt8]
   ) throws -> [UInt8] {
@@ -25,7 +25,7 @@ enum AuthenticatedCipher {
     return sealed + tag
   }
 
-  /// The plaintext; nil if anything was changed.
+  /// Returns the plaintext; nil if anything was changed.
   static func open(
     _ sealed: [UInt8], key: [UInt8], nonce: [UInt8], authenticating other: [UInt8]
   ) -> [UInt8]? {
@@ -70,7 +70,8 @@ enum Base64URL {
     return String(decoding: text, as: UTF8.self)
   }
 
-  /// The bytes; nil for text that `text(of:)` would not write, so that a token has one spelling.
+  /// Returns the bytes; nil for text that `text(of:)` would not write, so that a token has one
+  /// spelling.
   static func bytes(of text: String) -> [UInt8]? {
     guard text.utf8.count % 4 != 1 else { return nil }
     var bytes: [UInt8] = []

@@ -21,7 +21,7 @@ public struct PageToken: Hashable, Sendable, CustomStringConvertible {
   /// The token as text, for a link or a body.
   public let text: String
 
-  /// A token from a client, not verified yet.
+  /// Creates a token from a client's text, which is not verified yet.
   public init(_ text: String) { self.text = text }
 
   /// Same as `text`.
@@ -141,12 +141,12 @@ extension PageToken {
       name = Array(Self.derived(from: secret, for: "name").prefix(4))
     }
 
-    /// A random key, for tests and for tokens that need not outlive the process.
+    /// Returns a random key, for tests and for tokens that need not outlive the process.
     public static func random() throws -> Key {
       try Key(secret: SystemRandomNumberGenerator.bytes(32))
     }
 
-    /// HMAC with SHA-256 (RFC 2104).
+    /// Returns the HMAC with SHA-256 (RFC 2104) of a purpose, with the secret as its key.
     private static func derived(from secret: [UInt8], for purpose: String) -> [UInt8] {
       let text = Array("quire page token 1 \(purpose)".utf8)
       return [UInt8](unsafeUninitializedCapacity: 32) { digest, count in
@@ -159,7 +159,7 @@ extension PageToken {
     }
   }
 
-  /// The key that seals, and those whose tokens are still accepted.
+  /// The key that seals tokens, and the keys whose tokens are still accepted.
   ///
   /// To rotate, make a new key the current one and the old one previous for a token's lifetime.
   public struct Keys: Sendable {
@@ -183,7 +183,7 @@ extension PageToken.Key: CustomStringConvertible, CustomReflectable {
 }
 
 extension SystemRandomNumberGenerator {
-  /// Random bytes from the system's generator.
+  /// Returns random bytes from the system's generator.
   fileprivate static func bytes(_ count: Int) -> [UInt8] {
     var generator = SystemRandomNumberGenerator()
     return (0..<count).map { _ in UInt8.random(in: .min ... .max, using: &generator) }

@@ -152,7 +152,7 @@ extension PagedListing {
     var next: String?
   }
 
-  /// The query that a cursor is sealed for: style, principal, path and sorted parameters.
+  /// Returns the query that a cursor is sealed for: style, principal, path and sorted parameters.
   private func binding(of asked: PagedRequest) -> String {
     let pairs = asked.query.pairs.filter {
       $0.name != style.cursorName && $0.name != style.sizeName
@@ -233,7 +233,7 @@ extension PagedListing {
     return PagedResponse(.ok, style.mediaType, Self.object(items, members))
   }
 
-  /// `{"data": [items], …}`.
+  /// Returns `{"data": [items], …}`.
   private static func object(_ items: [[UInt8]], _ members: [JSONValue.Member]) -> [UInt8] {
     Array("{\"data\":".utf8) + list(items) + Array(",".utf8)
       + Array(JSONValue.object(members).description.utf8.dropFirst())
@@ -247,7 +247,7 @@ extension PagedListing {
 extension JSONValue {
   fileprivate static func text(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
 
-  /// The name of a pair.
+  /// The name of a pair of name and value.
   fileprivate var first: String {
     guard case .array(let parts) = self else { return "" }
     return parts.first?.string ?? ""

@@ -12,13 +12,13 @@ public struct PagedRequest: Sendable {
   let query: QueryString
   let principal: String
 
-  /// The decoded value of a query parameter; nil if there is none.
+  /// Returns the decoded value of a query parameter; nil if there is none.
   public func parameter(_ name: String) -> String? { query[name] }
 }
 
 /// A response with a page, for any server framework.
 public struct PagedResponse: Sendable {
-  /// Status and header fields, including `Content-Type` and `Content-Length`.
+  /// The status and the header fields, including `Content-Type` and `Content-Length`.
   public var head: HTTPResponse
   /// The body, in JSON.
   public var body: [UInt8]

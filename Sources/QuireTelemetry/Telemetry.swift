@@ -16,16 +16,17 @@ public import Tracing
 ///
 /// | metric | kind | labels |
 /// |---|---|---|
-/// | `quire.pages` | counter | `host`, `outcome`: `page`, `end`, `cancelled`, or the error's code |
+/// | `quire.pages` | counter | `host`, `outcome`: `page`, `end`, `cancelled` or the error's code |
 /// | `quire.items`, `quire.bytes`, `quire.requests` | counters | `host` |
 /// | `quire.responses` | counter | `host`, `status`: `2xx` and so on |
-/// | `quire.retries` | counter | `host`, `code` of what had failed |
+/// | `quire.retries` | counter | `host`, `code` of the error that is retried |
 /// | `quire.page.time` | timer | `host`, `urgency`: `waited` where a consumer waited for it, else `ahead`, `guess` |
 /// | `quire.page.rest` | timer | `host`: how long the walk had waited for its consumer |
 /// | `quire.wait.time` | timer | `host`, `reason`, `urgency`: how long a request waited for others |
 ///
-/// `host` is that of the listing. The walks that a request waited for are in the events `waited` of
-/// its span. Pages are counted when they are read, requests when they are sent.
+/// `host` is the host of the listing. The outcome `error` is an error other than `PageError`. The
+/// walks that a request waited for are in the events `waited` of its page's span. Pages are counted
+/// when they are read, requests when they are sent.
 public struct Telemetry: ClientObserver {
   private let instruments: Instruments
   private let tracer: (any Tracer)?
@@ -164,7 +165,8 @@ private final class Instruments: Sendable {
     self.mostHosts = mostHosts
   }
 
-  /// The label of a host; nil for a request outside of any page.
+  /// Returns the label of a host: `none` for nil, which stands for a request outside of any page,
+  /// and `other` for a host beyond `mostHosts`.
   func label(for host: String?) -> Label {
     guard let host else { return ("host", "none") }
     let isOwn = state.withLock { state in
