@@ -182,8 +182,8 @@ struct DetectionText {
     return "client.cursor(of: Item.self, \(listing)\(requestSwift))"
   }
 
-  /// The call for the format of the command line, if it is lines or a table, which the answer may
-  /// not declare.
+  /// The Swift call for `--format jsonl` or `csv`, because the answer itself may not declare the
+  /// format.
   private var formatSwift: String {
     switch format.format {
     case .jsonl: ".formats([.jsonLines])"
@@ -234,7 +234,7 @@ struct DetectionText {
     guard let command = try? ExportCommand.parse(["https://h.test/"] + options),
       var meant = try? PaginationOption.description(command)
     else { return nil }
-    // Options cannot express every total, which only serves checks and forecasts.
+    // Options cannot express every total. It is not needed: totals only serve checks and forecasts.
     meant.total = meant.total ?? candidate.pagination.total
     meant.policy.links = candidate.pagination.policy.links
     meant.request.isQuery = candidate.pagination.request.isQuery

@@ -182,8 +182,7 @@ struct FeedPrinter: Sendable {
 
   private func print(_ entry: FeedEntry) throws {
     if isRaw {
-      // Raw bytes are not escaped: JSON escapes would change XML, and white space between tokens of
-      // JSON.
+      // Written without JSON escapes, which are not valid in XML or between the tokens of JSON.
       let raw = entry.rawBytes
       // A line of a plain-text sitemap is only an address.
       try write(raw.isEmpty ? Array((entry.url ?? "").utf8) : Array(raw))

@@ -69,9 +69,9 @@ struct QuireCommand: AsyncParsableCommand {
     }
   }
 
-  /// Parses a command line. First only by the subcommand, which takes a third of the time. Whatever
-  /// that does not accept, including help and mistakes, is parsed by the root command, whose
-  /// messages contain the full name of the command.
+  /// Parses a command line by its subcommand alone, which takes a third of the time. Everything
+  /// that the subcommand does not accept, including help and mistakes, is parsed by the root
+  /// command, whose messages contain the full name of the command.
   private static func command(of arguments: [String]) throws -> any ParsableCommand {
     let type = configuration.subcommands.first { type in
       type.configuration.commandName == arguments.first

@@ -6,7 +6,6 @@ import QuireExport
 ///
 /// Each line has an `event` and the `seconds` since the export began. The event is `page` for a
 /// page that was written, `retry` or `pause` for a wait.
-/// `pause` for waits.
 struct EventLog: Sendable {
   private let began = ContinuousClock.now
 

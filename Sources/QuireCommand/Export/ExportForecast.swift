@@ -6,8 +6,7 @@ import QuireExport
 import QuireHTTP
 import QuirePagination
 
-/// A forecast of an export, made from its first page. It is computed from values alone, and marks
-/// each estimate as one.
+/// A forecast of an export, computed from its first page alone. Each estimate is marked as one.
 struct ExportForecast: Sendable {
   /// How exact a number is.
   enum Certainty: String, Encodable, Sendable {

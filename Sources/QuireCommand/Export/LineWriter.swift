@@ -20,6 +20,7 @@ final class LineWriter {
   private var checksum: FileSum?
   private let isStopping: @Sendable () -> Bool
 
+  /// The number of bytes committed so far.
   private(set) var bytesWritten = 0
 
   /// Creates a writer into `file`.

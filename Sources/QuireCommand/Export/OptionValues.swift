@@ -167,8 +167,8 @@ enum LinksOption {
 
 /// `-H 'Name: value'`, where the value may be `env:VARIABLE` or `@file`.
 ///
-/// All users of a machine can read a command line, but the environment and private files only by
-/// their owner. No message here repeats a value.
+/// Every user of a machine can read a command line; only the owner can read the environment and
+/// private files. No message here repeats a value.
 enum HeaderOption {
   /// Returns the header field in `text`.
   static func field(

@@ -159,9 +159,9 @@ struct OutputFiles: Sendable {
     return try await openReport()
   }
 
-  /// Opens and locks the report's file, which is replaced only at the end; nil for a pipe. Throws a
-  /// usage error if it cannot be written, `SinkError` if another export writes it, and
-  /// `CancellationError` if the wait for a pipe's reader is cancelled.
+  /// Opens and locks the report's file, which is replaced only at the end; nil if there is none or
+  /// if it is a pipe. Throws a usage error if it cannot be written, and `SinkError` if another
+  /// export writes it.
   func openReport() async throws -> OutputFile? {
     guard let path = reportPath else {
       guard report == .standardOutput else { return nil }
@@ -179,8 +179,8 @@ struct OutputFiles: Sendable {
     }
   }
 
-  /// Opens the stream for items. Throws as `openReport` does, and a usage error if a file cannot be
-  /// continued from `--from`.
+  /// Opens the stream for items. Throws as `openReport` does, `CancellationError` if the wait for a
+  /// pipe's reader is cancelled, and a usage error if a file cannot be continued from `--from`.
   func openItems(
     _ isStopping: @escaping @Sendable () -> Bool, _ record: WrittenRecord
   ) async throws -> LineWriter {

@@ -89,7 +89,7 @@ enum PaginationOption {
     return try composition(command)
   }
 
-  /// Returns the advice to change a preset, which no option does.
+  /// Returns the advice on how to change a preset, since options cannot.
   private static func change(_ preset: String?) -> String {
     guard let preset else { return "" }
     let name = CommandLineText.quoted([preset])

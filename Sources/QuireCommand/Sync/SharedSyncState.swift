@@ -316,8 +316,8 @@ final class SharedSyncState: Sendable {
     }
   }
 
-  /// Returns the number of items in the run's finished units, the number of all units, and the
-  /// outcomes of the unfinished ones, the most frequent first.
+  /// Returns the number of items in the run's units that are done, the number of all units, and the
+  /// outcomes of the units that are not done, the most frequent first.
   func ends(of record: SyncState.Record) async throws -> (
     items: Int, units: Int, failed: [(outcome: SyncRun.Outcome, count: Int)]
   ) {

@@ -113,8 +113,8 @@ struct SyncClient {
 
   // MARK: Tokens
 
-  /// Returns a source of tokens that sends a form (RFC 6749, §4.4, §6), again before a token
-  /// expires and when one is refused.
+  /// Returns a source of tokens; nil if the file has no `token`. It requests a token by a form (RFC
+  /// 6749, §4.4, §6), and the next one before that expires or when it is refused.
   private func token(
     _ transport: CurlTransport, _ shared: PageClient.Configuration
   ) throws -> (any CredentialSource)? {

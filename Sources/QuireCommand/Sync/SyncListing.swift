@@ -12,8 +12,7 @@ import QuirePagination
 struct SyncListing: Sendable {
   /// The rule by which later runs read only what has changed.
   struct Since: Sendable {
-    /// The name in place of an ancestor's by which requests get the greatest value:
-    /// `{since:value}`.
+    /// The listing name in placeholders for the greatest value: `{since:value}`.
     static let name = "since"
 
     var increment: Increment
@@ -222,7 +221,7 @@ struct SyncListing: Sendable {
       throw SyncFileError(
         place, "An increment has no \(ServerText(unknown)). Write {since:value}.")
     }
-    // Newest first, the listing is read up to the known items without a value in its requests.
+    // A listing that begins with the newest item ends at a known one, without a value in requests.
     guard since.parameter != nil || !names.isEmpty || since.increment.isNewestFirst else {
       throw SyncFileError(
         place,

@@ -21,14 +21,15 @@ struct SyncPlace: Hashable {
     }
   }
 
-  /// The place as file systems without case see it, which most of macOS and Windows have.
+  /// The same place for file systems that ignore case, as most do on macOS and Windows.
   var folded: SyncPlace {
     DestinationKind.isPostgres(path) ? self : SyncPlace(folded: path.lowercased(), table)
   }
 
   private init(folded path: String, _ table: String?) { (self.path, self.table) = (path, table) }
 
-  /// Returns an address without what does not change its tables: password, spelling, other options.
+  /// Returns an address in a form that is the same for all spellings that lead to the same tables:
+  /// without a password, and with only those options that select a database.
   private static func database(_ address: String) -> String {
     guard let parts = URLComponents(string: address) else { return address }
     let names = ["host", "hostaddr", "port", "dbname", "user", "service", "options"]

@@ -10,7 +10,7 @@ import QuirePagination
 
 /// The rule by which a listing is read in parts.
 struct SyncSplit: Sendable {
-  /// The name in place of an ancestor's by which requests get a part's bounds: `{split:lower}`.
+  /// The listing name in placeholders for the bounds of a part: `{split:lower}`.
   static let name = "split"
 
   private let start: Int64

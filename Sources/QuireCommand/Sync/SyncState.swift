@@ -64,8 +64,8 @@ final class SyncState: Sendable {
     var runRound = 0
     /// Whether the first commit is still to remove the destination's earlier contents.
     var isRestarting = false
-    /// The last and the first round whose parents the run reads. The first is nil, for the same
-    /// round, unless runs of the parent store only changes.
+    /// The last and the first round whose parents the run reads. The first is set only if runs of
+    /// the parent store only changes; otherwise one round has all parents.
     var parentRound = 0
     var firstParentRound: Int?
     /// The last round whose parents a complete run has read.
@@ -342,9 +342,8 @@ final class SyncState: Sendable {
     }
   }
 
-  /// Whether the last run of a child listing that reached the end of its parents read the listing
-  /// of this parent to its end. If not, the increment's greatest value does not apply to this
-  /// parent.
+  /// Whether a child listing's last run that reached the end of its parents read the listing of
+  /// this parent to its end. If not, the increment's greatest value does not apply to this parent.
   func hasSeen(_ values: String, by record: Record) throws -> Bool {
     let last = record.reached ?? record.done
     guard last > 0 else { return false }
@@ -366,7 +365,7 @@ final class SyncState: Sendable {
     }
   }
 
-  /// Deletes the parents of rounds up to `read`, except of `rounds`, which runs still need.
+  /// Deletes the parents of rounds up to `read`, except those of `rounds`, which runs still need.
   func dropParents(of listing: String, upTo read: Int, keeping rounds: [Int]) throws {
     try write { database in
       let known = try Int.fetchAll(

@@ -25,8 +25,8 @@ struct SyncStatus {
     return refusals
   }
 
-  /// Returns the refusal that a run would find: by the definition of an unfinished run, then by the
-  /// destination, which several machines check themselves if they share it.
+  /// Returns the refusal that a run would find: first by the definition of an unfinished run, then
+  /// by the destination. Machines that share a destination check it themselves.
   private func refusal(of listing: SyncListing, restarts: Bool) async -> String? {
     let record = restarts ? SyncState.Record(name: listing.name) : known.record(listing.name)
     // On several machines, each unit has a run of its own.

@@ -79,8 +79,8 @@ struct SyncBody: Sendable {
   }
 }
 
-/// A URL with placeholders (the first two levels of RFC 6570). The value of `{name}` is encoded,
-/// that of `{+name}` only where a URL cannot have its characters.
+/// A URL with placeholders (the first two levels of RFC 6570). The value of `{name}` is
+/// percent-encoded; in the value of `{+name}`, only characters that no URL may contain.
 struct SyncTemplate: Sendable {
   private enum Part: Sendable {
     case text(String)
