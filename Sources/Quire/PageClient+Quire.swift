@@ -108,7 +108,7 @@ extension PageClient {
   ///   - item: The type of an item.
   ///   - url: The absolute URL of the first page.
   ///   - items: The place of the items in a page.
-  ///   - policy: Failures, links and sessions. Default: that of a description.
+  ///   - policy: Failures, links and sessions. Default: the defaults of `Pagination.Policy`.
   ///   - request: Method, header fields and body of the first request.
   ///   - decoder: Decodes JSON items. Default: `JSONDecoder()`.
   ///   - xml: How XML elements are decoded. Default: keys as they are.

@@ -44,7 +44,8 @@ public struct PageToken: Hashable, Sendable, CustomStringConvertible {
   ///   - lifetime: How long the token is valid. Default a day.
   ///   - now: The time at which the lifetime starts.
   ///
-  /// Throws `PageError.Code.invalidArgument` if the token would have more than 6,000 characters.
+  /// Throws `PageError.Code.invalidArgument` if the token would have more than 6,000 characters or
+  /// be valid for more than some 30 million years.
   public init(
     sealing position: Position, for query: String, with keys: Keys,
     lifetime: Duration = .seconds(86_400), now: Date = Date()

@@ -38,7 +38,7 @@ public enum PagedRefusal: Error, Hashable, Sendable, CustomStringConvertible {
   /// The page size is not a number above 0.
   case size(String)
 
-  /// 400, or 410 for an expired cursor.
+  /// The status of the answer: 400, or 410 for an expired cursor.
   public var status: Int { self == .cursor(.expired) ? 410 : 400 }
 
   var title: String {

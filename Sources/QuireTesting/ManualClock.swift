@@ -48,7 +48,8 @@ public final class ManualClock: Clock {
   /// The number of sleeping tasks.
   public var sleepers: Int { state.value.sleepers.count }
 
-  /// Sleeps until the clock is advanced to `deadline`; the tolerance is ignored.
+  /// Sleeps until the clock is advanced to `deadline`; the tolerance is ignored. Throws
+  /// `CancellationError` when the task is cancelled.
   public func sleep(until deadline: Instant, tolerance: Duration? = nil) async throws {
     try Task.checkCancellation()
     let sleeper = Sleeper(deadline: deadline, suspension: Suspension())
@@ -86,7 +87,8 @@ public final class ManualClock: Clock {
     return true
   }
 
-  /// Waits until at least `count` tasks sleep.
+  /// Waits until at least `count` tasks sleep. Throws `CancellationError` when the task is
+  /// cancelled.
   public func waitForSleepers(_ count: Int = 1) async throws {
     try await state.wait { $0.sleepers.count >= count }
   }

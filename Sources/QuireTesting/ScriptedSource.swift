@@ -6,8 +6,8 @@ public import QuireCore
 /// let source = ScriptedSource(sizes: 10, 10, 10)   // 0…9, 10…19, 20…29
 /// source.fail(2)
 /// ```
-/// Pages are numbered from 1. Unless it says otherwise, each page links to the next and to the
-/// previous one.
+/// Pages are numbered from 1. Each page links to the next and to the previous one, unless it has
+/// links of its own.
 public final class ScriptedSource<Item: Sendable>: PageSource {
   /// A log of requests.
   public struct Log: Sendable {
@@ -78,7 +78,7 @@ public final class ScriptedSource<Item: Sendable>: PageSource {
   /// Releases the held requests for a page.
   public func release(_ page: Int) { state.update { $0.held[page] = nil } }
 
-  /// Makes the next requests for a page fail.
+  /// Makes the next `times` requests for a page fail with `error`.
   public func fail(_ page: Int, times: Int = 1, with error: any Error = ScriptedFailure()) {
     state.update { $0.failures[page] = Failure(times: times, error: error) }
   }
@@ -89,7 +89,7 @@ public final class ScriptedSource<Item: Sendable>: PageSource {
   /// Releases closing.
   public func releaseClosing() { state.update { $0.isClosingHeld = false } }
 
-  /// Waits until the log meets a condition.
+  /// Waits until the log meets a condition. Throws `CancellationError` when the task is cancelled.
   public func wait(until condition: @escaping @Sendable (Log) -> Bool) async throws {
     try await state.wait { condition($0.log) }
   }

@@ -157,7 +157,7 @@ public struct FeedStoreConformance: Sendable {
     push.delivered(at: 5_010)
     try await store.apply(.push(push, id: id))
     try await expect(due() == 5_060, "What a hub tells makes the feed due.")
-    // A poll that began before that, and ends after it.
+    // A poll that began before the push and ends after it.
     try await poll(at: 5_000)
     try await expect(due() == 5_060, "What a hub tells while a poll runs is not lost by it.")
     later.push = push

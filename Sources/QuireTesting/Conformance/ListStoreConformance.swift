@@ -112,7 +112,8 @@ public enum ListStoreConformance {
   /// pages before the damage. When it stores the next page, it either throws again or starts over.
   ///
   /// - Parameters:
-  ///   - damage: Damages the stored data: truncates it, overwrites it, or writes a later version's.
+  ///   - damage: Damages the stored data: truncates it, overwrites it, or writes data of a later
+  ///     version.
   ///   - open: The same as for `check(_:)`, for a separate store.
   /// - Throws: The first `ConformanceFailure`, or the store's own error before the damage.
   public static func check<Store: ListStore<Item>>(
