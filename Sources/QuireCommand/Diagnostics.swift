@@ -150,7 +150,7 @@ enum ExitStatus: Error, Equatable {
 
 /// Standard input, output and error, which every program relies on and a caller may have closed.
 enum StandardDescriptors {
-  /// Opens closed ones on `/dev/null`, before any other file: otherwise a pipe or a connection
+  /// Opens the closed ones on `/dev/null`, before any other file: otherwise a pipe or a connection
   /// could get number 1, and the items would be written to it.
   ///
   /// Input is opened for writing and output for reading, so that using them fails as the closed

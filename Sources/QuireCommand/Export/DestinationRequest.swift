@@ -142,8 +142,8 @@ extension DestinationRequest {
 }
 
 extension DestinationRequest {
-  /// Throws if the database does not allow the table's name, or if two columns would be one. Called
-  /// before the first listing runs.
+  /// Throws if the database does not allow the table's name, or if columns or parts of the key
+  /// coincide. Called before the first listing runs.
   ///
   /// `place` is the place of the members in a sync file; nil for options.
   func check(at place: String? = nil) throws(SyncFileError) {

@@ -21,8 +21,8 @@ extension ExportForecast {
     var pages = 0
     var items = 0
 
-    /// Whether a plan opens the destination at `path`. A plan creates nothing, so a missing
-    /// destination is opened only if it could not be created, to be refused.
+    /// Whether a plan opens the destination at `path`. A plan creates nothing, so a missing file is
+    /// opened only if it could not be created, to be refused.
     static func isToBeOpened(_ path: String) -> Bool {
       let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
       return path.contains("://")

@@ -132,7 +132,8 @@ final class OutputFile {
     }
   }
 
-  /// Locks the file; returns the reason if files of its kind cannot be locked.
+  /// Locks the file; returns the reason if files of its kind cannot be locked. Throws `SinkError`
+  /// with `inUse` if another process has locked it.
   private static func lock(_ descriptor: Int32, named name: String) throws(SinkError) -> Int32? {
     switch FileLock.take(descriptor) {
     case .taken: return nil

@@ -215,7 +215,7 @@ extension TransportConformance {
     TransportRequest(head: head(of: origin + target))
   }
 
-  /// Splits a URL at the first `//` and at the first `/` after it.
+  /// Splits a URL at the first `://` and at the first `/` after it.
   func head(of url: String) -> HTTPRequest {
     let parts = url.split(separator: "://", maxSplits: 1, omittingEmptySubsequences: false)
     let rest = parts.last ?? ""
