@@ -143,7 +143,8 @@ enum Digest {
 
   static func sha256(_ bytes: [UInt8]) -> [UInt8] {
     Array(unsafeUninitializedCapacity: length) { digest, count in
-      _ = SHA256(bytes, bytes.count, digest.baseAddress)
+      let result = SHA256(bytes, bytes.count, digest.baseAddress)
+      precondition(result != nil, "libcrypto does not compute SHA-256")
       count = length
     }
   }
@@ -152,8 +153,10 @@ enum Digest {
   static func hmac(_ bytes: [UInt8], key: [UInt8]) -> [UInt8] {
     Array(unsafeUninitializedCapacity: length) { digest, count in
       var written: UInt32 = 0
-      _ = HMAC(
-        EVP_sha256(), key, Int32(key.count), bytes, bytes.count, digest.baseAddress, &written)
+      let result = HMAC(
+        EVP_sha256(), key, Int32(clamping: key.count), bytes, bytes.count, digest.baseAddress,
+        &written)
+      precondition(result != nil, "libcrypto does not compute HMAC with SHA-256")
       count = Int(written)
     }
   }

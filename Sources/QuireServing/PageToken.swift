@@ -152,9 +152,11 @@ extension PageToken {
       let text = Array("quire page token 1 \(purpose)".utf8)
       return [UInt8](unsafeUninitializedCapacity: 32) { digest, count in
         var written: UInt32 = 0
-        _ = HMAC(
+        let result = HMAC(
           EVP_sha256(), secret, Int32(clamping: secret.count), text, text.count, digest.baseAddress,
           &written)
+        // Sealing reads 32 bytes of the key.
+        precondition(result != nil && written == 32, "libcrypto does not compute HMAC with SHA-256")
         count = Int(written)
       }
     }

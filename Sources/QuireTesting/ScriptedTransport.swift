@@ -25,37 +25,39 @@ public final class ScriptedTransport: HTTPTransport {
   /// Answers from the script; throws `ScriptMismatch` for a request that is not the next one in it.
   public func send(_ request: TransportRequest) async throws -> TransportResponse {
     try Task.checkCancellation()
-    let index = played.value
-    guard exchanges.indices.contains(index) else {
-      throw ScriptMismatch("The script has ended, and this came: \(Self.describe(request))")
-    }
-    let exchange = exchanges[index]
-    try check(request, against: exchange)
-    played.update { $0 += 1 }
+    // In one step: requests may come at the same time.
+    let exchange = try played.update { [exchanges] index in
+      Result {
+        guard exchanges.indices.contains(index) else {
+          throw ScriptMismatch("The script has ended, and this came: \(Self.describe(request))")
+        }
+        try Self.check(request, against: exchanges[index], number: index + 1)
+        defer { index += 1 }
+        return exchanges[index]
+      }
+    }.get()
     return TransportResponse(
       head: exchange.answer, body: .bytes(Array(exchange.answerBody.utf8)))
   }
 
-  private func check(_ request: TransportRequest, against expected: ScriptedExchange) throws {
-    try compare("method", request.head.method.rawValue, expected.method.rawValue, request)
-    try compare("URL", request.url, expected.url, request)
-    try compare("body", String(decoding: request.body, as: UTF8.self), expected.body, request)
+  private static func check(
+    _ request: TransportRequest, against expected: ScriptedExchange, number: Int
+  ) throws {
+    func compare(_ part: String, _ value: String, _ expected: String) throws {
+      guard Array(value.utf8) != Array(expected.utf8) else { return }
+      throw ScriptMismatch(
+        "Request \(number), \(part): expected \(expected), came \(value). \(describe(request))")
+    }
+    try compare("method", request.head.method.rawValue, expected.method.rawValue)
+    try compare("URL", request.url, expected.url)
+    try compare("body", String(decoding: request.body, as: UTF8.self), expected.body)
     for field in expected.fields {
       let value = request.head.headerFields[field.name] ?? "no such field"
-      try compare(field.name.rawName, value, field.value, request)
+      try compare(field.name.rawName, value, field.value)
     }
     for name in expected.forbidden where request.head.headerFields[name] != nil {
-      throw ScriptMismatch("The field \(name) must not be sent. \(Self.describe(request))")
+      throw ScriptMismatch("The field \(name) must not be sent. \(describe(request))")
     }
-  }
-
-  private func compare(
-    _ part: String, _ value: String, _ expected: String, _ request: TransportRequest
-  ) throws {
-    guard Array(value.utf8) != Array(expected.utf8) else { return }
-    throw ScriptMismatch(
-      "Request \(played.value + 1), \(part): expected \(expected), came \(value). "
-        + Self.describe(request))
   }
 
   private static func describe(_ request: TransportRequest) -> String {

@@ -90,6 +90,21 @@ struct SharedSyncTests {
     try await copy.hasAll("seed \(seed)")
   }
 
+  @Test("16-Machines: a worker tells what it waits for, as a sync on one machine does")
+  func tellsWaits() async throws {
+    let isAway = Mutex(true)
+    let copy = try Copy { _ in
+      isAway.withLock { isAway in
+        defer { isAway = false }
+        return isAway ? 503 : nil
+      }
+    }
+    let ending = try await Command.quire(copy.arguments + ["--log", "json"])
+    #expect(ending.status == 0, "\(ending.errors)")
+    #expect(
+      ending.errors.contains(#"{"listing":"organisations","event":"retry""#), "\(ending.errors)")
+  }
+
   @Test(
     "16-Machines: a worker that is behind knows how a listing ended that the next round has begun")
   func knowsLastRound() async throws {

@@ -133,7 +133,7 @@ struct SharedSyncRun: Sendable {
     _ tell: @escaping @Sendable (SyncNote) -> Void
   ) async throws -> LeaseEnd {
     let source = SyncSource(
-      listing, file.client, file.origins,
+      listing, file.client(for: listing, tell), file.origins,
       .one(SyncState.Parent(number: 0, values: lease.unit), part: Self.part(of: lease.unit)))
     let values = SyncValues(
       listing: listing, wanted: wanted[listing.name] ?? [], source: source)

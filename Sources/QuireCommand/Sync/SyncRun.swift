@@ -165,16 +165,9 @@ struct SyncRun: Sendable {
       return .waiting(for: try state.record(listing.parent ?? ""))
     }
     if let outcome = Outcome.changed(listing, since: record) { return outcome }
-    // Copies of a client share its budget.
-    var client = file.client
-    client.configuration.onEvent = { event in
-      switch event {
-      case .retry, .pause: tell(SyncNote(listing.name, event))
-      default: break
-      }
-    }
     let source = SyncSource(
-      listing, client, file.origins, .noted(state, record), parallel: parallel)
+      listing, file.client(for: listing, tell), file.origins, .noted(state, record),
+      parallel: parallel)
     let sink = SyncSink(
       base: try listing.destination.sink(), listing: listing,
       values: SyncValues(listing: listing, wanted: wanted, source: source), state: state)
@@ -319,6 +312,20 @@ struct SyncRun: Sendable {
 }
 
 extension SyncFile {
+  /// Returns a client that passes the waits for a listing on to `tell`; it shares the budget of `client`.
+  func client(
+    for listing: SyncListing, _ tell: @escaping @Sendable (SyncNote) -> Void
+  ) -> PageClient {
+    var client = client
+    client.configuration.onEvent = { event in
+      switch event {
+      case .retry, .pause: tell(SyncNote(listing.name, event))
+      default: break
+      }
+    }
+    return client
+  }
+
   /// The values of a listing's items that its descendants need, including those of its ancestors
   /// that it passes on, by the listing's name.
   var wantedValues: [String: [SyncPlaceholder]] {
