@@ -4,7 +4,7 @@
   import Foundation
 #endif
 
-/// The settings of a `JSONDecoder`, kept exactly.
+/// A copy of the settings of a `JSONDecoder`, with the closures of custom strategies.
 struct JSONDecodingOptions: Sendable {
   let dates: JSONDecoder.DateDecodingStrategy
   let data: JSONDecoder.DataDecodingStrategy
@@ -12,13 +12,14 @@ struct JSONDecodingOptions: Sendable {
   let keys: JSONDecoder.KeyDecodingStrategy
   let userInfo: [CodingUserInfoKey: any Sendable]
 
-  /// Whether names are looked for as they stand in the page.
+  /// Whether a member's name is its key (`useDefaultKeys`).
   let takesNamesAsTheyAre: Bool
-  /// Whether names are looked for in camel case.
+  /// Whether a member's name is converted to camel case (`convertFromSnakeCase`).
   let convertsSnakeCase: Bool
 
-  /// Nil for a decoder that only Foundation can stand in for: a subclass, which may do anything, JSON5,
-  /// a document without its outer brackets, and strategies that were not known when this was written.
+  /// Fails for a decoder that does more than its settings say, which only Foundation can run: a
+  /// subclass, JSON5, a document without its outer brackets, and strategies that this code does not
+  /// know.
   init?(_ decoder: JSONDecoder) {
     guard type(of: decoder) == JSONDecoder.self, !decoder.allowsJSON5,
       !decoder.assumesTopLevelDictionary
@@ -48,7 +49,7 @@ struct JSONDecodingOptions: Sendable {
     }
   }
 
-  /// What a decoder calls a member of that name; `path` leads to its object.
+  /// Returns the key of the member called `name` in the object at `path`, after the key strategy.
   func key(for name: String, at path: [any CodingKey]) -> String {
     switch keys {
     case .custom(let convert): convert(path + [JSONKey(name)]).stringValue
@@ -58,7 +59,7 @@ struct JSONDecodingOptions: Sendable {
   }
 }
 
-/// A key made of what stands in the page: a name, or the number of an element.
+/// A coding key that holds the name of a member or the index of an element.
 struct JSONKey: CodingKey {
   let stringValue: String
   let intValue: Int?
@@ -80,11 +81,11 @@ struct JSONKey: CodingKey {
     self.intValue = intValue
   }
 
-  /// Where a superclass is encoded that no key was given for.
+  /// The key that `superDecoder()` uses, which is given none.
   static let `super` = JSONKey("super")
 }
 
-/// The number of an element as a key; its text is made when it is asked for.
+/// The index of an element as a coding key, whose text is made only on request.
 struct JSONIndexKey: CodingKey {
   let index: Int
 
@@ -97,12 +98,12 @@ struct JSONIndexKey: CodingKey {
   var intValue: Int? { index }
 }
 
-/// Names as `JSONDecoder.KeyDecodingStrategy.convertFromSnakeCase` changes them.
+/// The conversion of names by `JSONDecoder.KeyDecodingStrategy.convertFromSnakeCase`.
 enum SnakeCase {
-  /// The longest name that `convert` takes.
+  /// The length in bytes of the longest name that `convert` accepts.
   static let longest = 64
 
-  /// `_created_at` as `_createdAt`.
+  /// Converts a name to its key: `_created_at` to `_createdAt`.
   static func key(for name: String) -> String {
     let lead = name.prefix { $0 == "_" }
     guard lead.endIndex < name.endIndex else { return name }
@@ -113,7 +114,7 @@ enum SnakeCase {
     return lead + words[0].lowercased() + rest.joined() + String(repeating: "_", count: trail)
   }
 
-  /// `createdAt` as `created_at`.
+  /// Converts a key to the likely name of its member: `createdAt` to `created_at`.
   static func name(for key: String) -> String {
     var name = ""
     for character in key {
@@ -146,7 +147,7 @@ enum SnakeCase {
         continue
       }
       key[length] = !hasWords ? byte : isWordStart ? uppercased(byte) : lowercased(byte)
-      // A word begins behind a digit, too: `is_2fa_on` is `is2FaOn`.
+      // A word begins after a digit, too: `is_2fa_on` becomes `is2FaOn`.
       isWordStart = byte &- UInt8(ascii: "0") < 10
       length += 1
     }

@@ -3,11 +3,12 @@ import QuirePagination
 
 /// Finding the items.
 extension JSONDocument {
-  /// The arrays that hold the page's items, in order; none for an empty page. With another `kind`,
-  /// the objects. Where one item may stand for a list of one, also what is no array.
+  /// Returns the arrays that hold the page's items, in order; none for an empty page. With the
+  /// `kind` `.object`, returns objects instead. Where the selector admits one item in place of a
+  /// list, returns that value as well.
   ///
-  /// Throws `shape` when they are missing or null and not optional, or something else stands in their
-  /// place.
+  /// Throws `shape` when the arrays are missing or null and not optional, or another kind of value
+  /// is in their place.
   func lists(
     of selector: Pagination.Items, kind wanted: JSONWord.Kind = .array
   ) throws -> [Int] {
@@ -40,8 +41,9 @@ extension JSONDocument {
     return arrays
   }
 
-  /// Whether a node may be where an empty list was left out: an object without a member, or a list too
-  /// short for its place. Anything else is another page than was described.
+  /// Whether the server may have left out an empty list below `node`: an object without the member,
+  /// or an array too short for the index. Any other value means that the page does not fit the
+  /// description.
   private func canLackItems(_ node: Int, _ path: PagePath) -> Bool {
     switch word(at: node).kind {
     case .object, .null: true
@@ -55,12 +57,12 @@ extension JSONDocument {
     }
   }
 
-  /// Whether a list has elements; one item in place of a list is there.
+  /// Whether a list has elements; true for one item in place of a list.
   private func isFilled(_ node: Int, _ wanted: JSONWord.Kind) -> Bool {
     word(at: node).kind != wanted || word(at: node).length > 0
   }
 
-  /// A hash of everything the server wrote between the brackets of the arrays.
+  /// Returns a hash of the bytes of the arrays, as the server wrote them.
   func fingerprint(of lists: [Int]) -> Int {
     var digest = ContentDigest()
     bytes.withUnsafeBytes { bytes in
@@ -69,7 +71,7 @@ extension JSONDocument {
     return digest.value
   }
 
-  /// A digest of what the server wrote as one item.
+  /// Returns a digest of the bytes of one item, as the server wrote them.
   func digest(of node: Int) -> Int {
     let range = range(of: node)
     return bytes.withUnsafeBytes { ContentDigest.of(UnsafeRawBufferPointer(rebasing: $0[range])) }
@@ -96,7 +98,7 @@ extension JSONDocument {
         ? [itemsRemedy].compactMap(\.self) + remedies(forObject: node, at: path) : [Remedy(.items)])
   }
 
-  /// What may be meant by an object in place of a list.
+  /// Returns remedies for the two possible meanings of an object in place of a list.
   private func remedies(forObject node: Int, at path: PagePath) -> [Remedy] {
     guard word(at: node).kind == .object, !path.text.isEmpty else { return [] }
     return [
@@ -109,7 +111,8 @@ extension JSONDocument {
     let paths = selector.paths.map(\.place).joined(separator: " or ")
     let sentence = "The page has no items at \(paths)."
     let words = outline.failureWords
-    // An error is no list that was left out, and its causes are no items.
+    // The page reports an error: it did not leave out an empty list, and the arrays in it hold no
+    // items.
     if let words, words.isError { return PageError(.shape, "\(sentence) \(words.sentence)") }
     let arrays = words == nil || !arraysNearRoot().isEmpty ? foundArrays : nil
     let said = [words?.sentence, arrays].compactMap(\.self).joined(separator: " ")
@@ -120,7 +123,8 @@ extension JSONDocument {
       ])
   }
 
-  /// A null where the list should be: of a server that writes an empty list so, or of one that failed.
+  /// Returns the error for null in place of the items, which some servers write for an empty list,
+  /// and others when they could not read their data.
   func null(at path: PagePath, _ selector: Pagination.Items) -> PageError {
     let sentence = "The page has null in place of the items at \(path.place)"
     if let words = outline.failureWords, words.isError {
@@ -133,7 +137,7 @@ extension JSONDocument {
 
   // MARK: Advice
 
-  /// Names the arrays near the root, which the items may be.
+  /// A sentence that names the arrays near the root, one of which may hold the items.
   private var foundArrays: String {
     if word(at: 0).kind == .array { return "The page itself is an array." }
     let paths = arraysNearRoot().map { ServerText($0.pointer).description }
@@ -144,11 +148,12 @@ extension JSONDocument {
 
   private var itemsRemedy: Remedy? {
     if word(at: 0).kind == .array { return Remedy(.items, [""]) }
-    // What stands beside the items, such as the headers of a table, is shorter than they are.
+    // Longest first: an array beside the items, such as the headers of a table, is shorter.
     return .items(at: arraysNearRoot().sorted { $0.count > $1.count }.map { $0.pointer })
   }
 
-  /// The pointers of at most five arrays, at most three names deep, nearest first, and their lengths.
+  /// Returns the pointers and lengths of at most five arrays, nearest first and at most three names
+  /// deep. Reads at most 1,000 names, so that a large page costs no more than a small one.
   private func arraysNearRoot() -> [(pointer: String, count: Int)] {
     var result: [(pointer: String, count: Int)] = []
     var level = [(node: 0, pointer: "")]
@@ -171,7 +176,7 @@ extension JSONDocument {
     return Array(result.prefix(5))
   }
 
-  /// Whether an array is one of links with a relation, as of RFC 8288: they lead on, and are no items.
+  /// Whether an array holds links with a relation (RFC 8288), which are not items.
   private func holdsLinks(_ array: Int) -> Bool {
     guard let first = elements(of: array).first(where: { _ in true }),
       word(at: first).kind == .object
@@ -182,14 +187,13 @@ extension JSONDocument {
   }
 }
 
-/// Items that are no elements of an array.
+/// Items that are not elements of an array.
 extension JSONDocument {
-  /// A document in which the items are the elements of lists, and those lists: this one where that
-  /// is what they are.
+  /// Returns a document in which the items are elements of lists, and those lists: this document if
+  /// they are already, otherwise a new one with copies of the items.
   ///
-  /// Throws as `lists(of:)` does, and `limitExceeded` for more or larger items than the page may have,
-  /// and for columns whose names make the items many times as large as the page. Copies the items where
-  /// it makes a document of its own.
+  /// Throws as `lists(of:)` does, and `limitExceeded` for more or larger items than the limits
+  /// allow, and for columns whose names make the items many times as large as the page.
   func arranged(for selector: Pagination.Items) throws -> (document: JSONDocument, lists: [Int]) {
     var composer = ItemComposer(self)
     switch selector.arrangement {
@@ -225,7 +229,7 @@ extension JSONDocument {
   }
 }
 
-/// Writes items one behind the other, as an array of its own.
+/// A writer that copies items, one after another, into a new array.
 private struct ItemComposer {
   private let source: JSONDocument
   private var output: [UInt8] = [UInt8(ascii: "[")]
@@ -235,10 +239,10 @@ private struct ItemComposer {
 
   private var limits: DecodingLimits { source.index.limits }
 
-  /// The written items, indexed.
+  /// Returns the written items as a document.
   consuming func document() throws -> JSONDocument {
     output.append(UInt8(ascii: "]"))
-    // The page was within its depth, and an item is within an array and an object more.
+    // The page kept within its depth; the new document adds an array and an object around a value.
     var limits = limits
     limits.depth = limits.depth.plus(2)
     var document = try JSONDocument(output, limits: limits)
@@ -246,7 +250,7 @@ private struct ItemComposer {
     return document
   }
 
-  /// A list's elements; nothing for null; anything else as one item.
+  /// Adds the elements of a list; nothing for null; any other value as one item.
   mutating func addValues(at node: Int) throws {
     switch source.word(at: node).kind {
     case .null: break
@@ -256,7 +260,7 @@ private struct ItemComposer {
     }
   }
 
-  /// Each member as `{"name": …, "value": …}`.
+  /// Adds each member as an item `{"name": …, "value": …}`.
   mutating func addMembers(of object: Int) throws {
     for name in source.names(of: object) {
       try addItem {
@@ -269,7 +273,9 @@ private struct ItemComposer {
     }
   }
 
-  /// A table that is an object of columns: each row as an object.
+  /// Adds each row of a table, which is an object of columns, as an object.
+  ///
+  /// Throws `shape` if a column is not a list, or is not as long as the first.
   mutating func addRows(of object: Int) throws {
     let names = Array(source.names(of: object))
     var columns: [JSONDocument.Children] = []
@@ -325,16 +331,18 @@ private struct ItemComposer {
 extension JSONDocument {
   enum Lookup {
     case node(Int)
-    /// Nothing there: `parent` is the last node that was reached.
+    /// There is no value at the path; `parent` is the last node that was reached.
     case absent(parent: Int)
   }
 
-  /// Follows `path` from `start`.
+  /// Follows `path` from the node `start`, by default the root.
+  ///
+  /// Throws `shape` when a name on the path occurs twice in its object.
   func find(_ path: PagePath, from start: Int = 0) throws -> Lookup {
     try find(path.steps[...], from: start, in: path, outside: [])
   }
 
-  /// Follows `path` from the root of the page; behind a `*`, it goes into no item.
+  /// Follows `path` from the root of the page; after a `*` step it does not enter items.
   func find(_ path: PagePath, outsideItemsOf selector: Pagination.Items) throws -> Lookup {
     guard path.steps.contains(.each) else { return try find(path) }
     return try find(path.steps[...], from: 0, in: path, outside: itemNodes(of: selector))
@@ -369,7 +377,7 @@ extension JSONDocument {
     word(at: node).kind == .array ? Array(elements(of: node)) : [node]
   }
 
-  /// The values that are the page's items; none where they are not as the selector says.
+  /// Returns the nodes of the page's items; none if the page does not fit the selector.
   private func itemNodes(of selector: Pagination.Items) -> Set<Int> {
     switch selector.arrangement {
     case .lists: Set(((try? lists(of: selector)) ?? []).flatMap(elementsOrItself))
@@ -380,8 +388,8 @@ extension JSONDocument {
     }
   }
 
-  /// Every node that `path` leads to, in order; nil where no list or object is where its first `*`
-  /// means one.
+  /// Returns every node that `path` leads to, in order; nil if there is none and no `*` of the path
+  /// reached a list or an object. An empty result thus means an empty container.
   func findAll(_ path: PagePath) throws -> [Int]? {
     var nodes = [0]
     var hasContainer = false
@@ -396,7 +404,7 @@ extension JSONDocument {
     return hasContainer || !nodes.isEmpty ? nodes : nil
   }
 
-  /// The elements of an array, the values of an object's members; nothing else has any.
+  /// Returns the elements of an array or the values of an object's members; none for a scalar.
   private func children(of node: Int) -> [Int] {
     switch word(at: node).kind {
     case .array: Array(elements(of: node))
@@ -419,7 +427,7 @@ extension JSONDocument {
     }
   }
 
-  /// RFC 6901: digits without a leading zero.
+  /// Returns the index that a name means in an array: digits without a leading zero (RFC 6901).
   private static func arrayIndex(_ text: String) -> Int? {
     guard text.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }),
       text == "0" || !text.hasPrefix("0")
@@ -427,9 +435,9 @@ extension JSONDocument {
     return Int(text)
   }
 
-  /// The value of the member called `name`, nil when there is none.
+  /// Returns the value of the member called `name`, nil if there is none.
   ///
-  /// Throws `shape` when there are two: parsers disagree about which one counts.
+  /// Throws `shape` if there are two: parsers disagree about which one counts.
   func member(named name: String, of object: Int) throws -> Int? {
     let wanted = Array(name.utf8)
     var found: Int?
@@ -440,7 +448,7 @@ extension JSONDocument {
     return found.map { $0 + 1 }
   }
 
-  /// Whether `node` is an object whose member `name` is `value`, or an array that contains it.
+  /// Whether `node` is an object whose member `name` is `value`, or is an array that contains it.
   private func matches(_ node: Int, _ name: String, _ value: String) throws -> Bool {
     guard word(at: node).kind == .object, let member = try member(named: name, of: node) else {
       return false
@@ -450,13 +458,13 @@ extension JSONDocument {
     return elements(of: member).contains { has($0, text: wanted) }
   }
 
-  /// Whether the node is a string of that text, or a number or literal written so.
+  /// Whether the node is a string equal to `text`, or a number or literal spelled so.
   func has(_ node: Int, text: [UInt8]) -> Bool {
     let word = word(at: node)
     switch word.kind {
     case .array, .object, .surrogateString, .invalidString: return false
     case .escapedString:
-      // No escape is shorter than what it stands for.
+      // An escape is at least as long as the character it stands for, so the content is shorter.
       return word.length > text.count && unescaped(word.content) == text
     default: return word.length == text.count && bytes[word.content].elementsEqual(text)
     }

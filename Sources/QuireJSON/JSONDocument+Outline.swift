@@ -23,7 +23,8 @@ extension JSONDocument: OutlinedDocument {
     }
   }
 
-  /// The first element of a list, and its links to the next page.
+  /// Returns the first element of a list, and those of its first elements that are links to the
+  /// next page.
   private func first(of list: Int, _ parent: PageOutline.Node) -> [Child] {
     var children: [Child] = []
     for element in elements(of: list).prefix(1) {
@@ -59,7 +60,7 @@ extension JSONDocument: OutlinedDocument {
     try find(PagePath(text), from: node)
   }
 
-  /// Fills in kind, count and value.
+  /// Sets the kind, count and value of `outline`. An object's value is the link in it, if any.
   private func describe(_ node: Int, in outline: inout PageOutline.Node) {
     let word = word(at: node)
     switch word.kind {
@@ -86,11 +87,11 @@ extension JSONDocument: OutlinedDocument {
   }
 }
 
-/// Knowing items again.
+/// Recognising items.
 extension JSONDocument {
-  /// What some of the items of these arrays hold.
+  /// Returns a sample of the items of these arrays, by which similar pages are recognised.
   ///
-  /// `first` is the number of the first of them in its page.
+  /// `first` is the index in its page of the first item.
   func sample(of lists: [Int], from first: Int = 0) -> PageSample {
     var sample = PageSample()
     let end = first + itemCount(of: lists)
@@ -111,13 +112,14 @@ extension JSONDocument {
     return sample
   }
 
-  /// Takes note of a value, or of what is in it; `path` is the hash of the names that lead there, `name` these names.
+  /// Adds a value, or the values in it, to the sample of an item. `path` is the hash of the names
+  /// that lead to the value, and `name` these names themselves.
   private func look(
     at node: Int, _ path: Int, _ depth: Int, _ bytes: UnsafeRawBufferPointer,
     _ item: inout PageSample.Item, named name: @autoclosure () -> String
   ) {
     let word = word(at: node)
-    // A list is one value, but for an item that is a row of them.
+    // A list counts as one value, except an item that is a list itself: a row of values.
     let isRow = word.isKind(.array) && depth == 0
     guard isRow || word.isKind(.object) && depth < PageSample.Item.deepest else {
       let written = UnsafeRawBufferPointer(rebasing: bytes[range(of: node)])
@@ -144,14 +146,15 @@ extension JSONDocument {
   }
 }
 
-/// Names that occur twice.
+/// Duplicate names.
 extension JSONDocument {
-  /// Checks that no object outside the items has a name twice: a cursor that two parsers read
-  /// differently is no cursor (RFC 8259 section 4 leaves it open).
+  /// Checks that no object outside the items has a name twice: RFC 8259 section 4 leaves open which
+  /// one counts, so two parsers could read different continuation tokens.
   ///
-  /// Everything but the arrays at the selector's paths is envelope, all of it where there are none.
-  /// Objects within items are their decoder's business; Foundation's takes the first of two. Throws
-  /// `shape` that quotes the name and its byte. Linear in the envelope, against hash flooding too.
+  /// The envelope is everything except the arrays at the selector's paths. Objects inside items are
+  /// left to their decoder; Foundation's takes the first of two members. Throws `shape` with the
+  /// name and its byte. The time is linear in the envelope, even if a server chooses names against
+  /// hashing.
   func checkEnvelope(outside selector: Pagination.Items) throws {
     var items: Set<Int> = []
     for path in selector.paths {
@@ -184,7 +187,7 @@ extension JSONDocument {
     }
   }
 
-  /// Compares each with each; names that differ in length cost one comparison of two words.
+  /// Compares all pairs of names; two names of different lengths cost one comparison of integers.
   private func checkPairs(of object: Int) throws {
     let names = Array(names(of: object))
     let isEscaped = names.contains { word(at: $0).kind != .string }
@@ -196,14 +199,15 @@ extension JSONDocument {
     }
   }
 
-  /// A name's text as UTF-8; bytes that are no text count as themselves.
+  /// Returns a name's text as UTF-8; for an invalid name, its bytes.
   private func name(at node: Int) -> Name {
     let word = word(at: node)
     return word.kind == .escapedString
       ? Name(bytes: unescaped(word.content)[...]) : Name(bytes: bytes[word.content])
   }
 
-  /// Hashed with the process's random seed, so that a server cannot choose names that collide.
+  /// A name. Its hash uses the process's random seed, so that a server cannot choose names that
+  /// collide.
   private struct Name: Hashable {
     let bytes: ArraySlice<UInt8>
 

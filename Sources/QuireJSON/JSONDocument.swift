@@ -1,24 +1,26 @@
 public import QuireCore
 public import QuirePagination
 
-/// A page of JSON: checked from end to end, indexed once, and asked without loss.
+/// A page of JSON, checked completely and indexed once, with values read as the server wrote them.
 ///
 /// The page must be one RFC 8259 value in UTF-8. A byte order mark and the guards that some servers
 /// put before JSON (`)]}'` and a line end, `while(1);`, `for(;;);`) are skipped. Text that no
-/// string can hold (bytes that are no UTF-8, half a surrogate pair) and numbers beyond
-/// `DecodingLimits.numberLength` cost only the reader of that value, so that one bad item need
-/// not cost its page. Building takes one pass without recursion and keeps the bytes plus eight
-/// bytes a value; names are compared byte by byte, never normalized.
+/// string can hold (invalid UTF-8, half a surrogate pair) and numbers longer than
+/// `DecodingLimits.numberLength` are errors only when that value is read, so that one bad item does
+/// not fail its page. Indexing takes one pass without recursion and keeps the bytes and eight bytes
+/// for each value and name, sixteen for an array or object. Names are compared byte by byte, never
+/// normalized.
 public struct JSONDocument: PageDocument {
-  /// One reference, so that handing a document or an item on costs no copy and no memory.
+  /// The page and its index, behind one reference, so that passing on a document or an item copies
+  /// nothing.
   let index: JSONIndex
 
   var bytes: [UInt8] { index.bytes }
   var end: Int { index.end }
   var tape: [UInt64] { index.tape }
   var hasFlaws: Bool { index.hasFlaws }
-  /// Whether this is a page as it came, whose bytes can be counted in messages; false for one that was
-  /// composed of parts of another.
+  /// Whether this is the page as received, so that messages can give byte offsets in it; false for
+  /// a document composed of parts of a page.
   var isPage = true
 
   /// Checks and indexes a page.
@@ -32,8 +34,9 @@ public struct JSONDocument: PageDocument {
     try self.init(padded: bytes, end: end, limits: limits)
   }
 
-  /// As above, of a page with its padding behind it; `shift` says where bytes were taken out of the page, and
-  /// how many.
+  /// Checks and indexes a page that already has `JSONScanner.padding` zeros after it. `shift` is
+  /// the offset from which bytes of the page were left out, and their number, for the offsets in
+  /// messages.
   init(
     padded bytes: [UInt8], end: Int, limits: DecodingLimits, shift: (from: Int, by: Int)? = nil
   ) throws {
@@ -44,12 +47,12 @@ public struct JSONDocument: PageDocument {
     let start = try JSONPrologue.length(of: bytes[..<end])
     var fault: JSONFault?
     var hasFlaws = false
-    // Without any, the array would be the one that all empty arrays of the process share, and its
-    // count written by all of them.
+    // At least one word: an array without capacity is the empty array that the whole process
+    // shares, and all threads would write its count.
     let capacity = max(1, JSONScanner.wordCapacity(for: end - start, limits: limits))
     let tape = bytes.withUnsafeBufferPointer { page in
       [UInt64](unsafeUninitializedCapacity: capacity) { words, used in
-        // Neither is empty: the page has its padding.
+        // Neither is empty: the page has its padding, the tape a capacity of at least one.
         guard let page = page.baseAddress, let words = words.baseAddress else { return }
         var scanner = JSONScanner(
           bytes: page, start: start, end: end, words: words, limits: limits)
@@ -64,7 +67,7 @@ public struct JSONDocument: PageDocument {
 
   private init(_ index: JSONIndex) { self.index = index }
 
-  /// The envelope of a page, of whose items only the last is left.
+  /// Returns the envelope of a page that had `count` items, of which only the last is left in it.
   func forgetting(_ count: Int, of items: Pagination.Items) throws -> JSONDocument {
     guard let path = items.paths.first, case .node(let list) = try find(path) else { return self }
     var document = JSONDocument(
@@ -75,26 +78,26 @@ public struct JSONDocument: PageDocument {
     return document
   }
 
-  /// The page `null`, which stands for a value that is missing.
+  /// The document `null`, for the decoder of a missing value.
   static let null = JSONDocument(
     JSONIndex(
       bytes: Array("null".utf8) + repeatElement(0, count: JSONScanner.padding), end: 4,
       tape: [JSONWord(.null, at: 0, length: 4).bits], hasFlaws: false, limits: .api))
 
-  /// The value at `path`, or nil where there is none. An explicit null is `.null`.
+  /// Returns the value at `path`, nil if there is none. An explicit null is `.null`.
   ///
-  /// Throws `shape` when a name on the way occurs twice in its object, `malformed` when the value
-  /// holds text that is no Unicode, `limitExceeded` when it holds a number beyond the limit. A step
-  /// costs time linear in the members or elements it passes.
+  /// Throws `shape` when a name on the path occurs twice in its object, `malformed` when the value
+  /// holds text that is not Unicode, `limitExceeded` when it holds a number that is too long. Each
+  /// step takes time linear in the members or elements it passes.
   public func value(at path: PagePath) throws -> JSONValue? {
     guard case .node(let node) = try find(path) else { return nil }
     return try value(of: node)
   }
 
-  /// How many elements or members the container at `path` has; 1 for a scalar, 0 for an explicit
-  /// null, nil where there is nothing.
+  /// Returns the number of elements or members of the container at `path`; 1 for a scalar, 0 for an
+  /// explicit null, nil if there is no value.
   ///
-  /// Throws `shape` when a name on the way occurs twice in its object.
+  /// Throws `shape` when a name on the path occurs twice in its object.
   public func count(at path: PagePath) throws -> Int? {
     guard case .node(let node) = try find(path) else { return nil }
     return count(of: node)
@@ -106,7 +109,8 @@ public struct JSONDocument: PageDocument {
     return word.kind.isContainer ? word.length : word.kind == .null ? 0 : 1
   }
 
-  /// The value at `path` that the page says of itself: `*` looks into no item. Throws as `value(at:)`.
+  /// Returns the value at `path` outside the items: a `*` step does not enter them. Throws as
+  /// `value(at:)` does.
   public func value(
     at path: PagePath, outsideItemsOf items: Pagination.Items
   ) throws -> JSONValue? {
@@ -114,13 +118,14 @@ public struct JSONDocument: PageDocument {
     return try value(of: node)
   }
 
-  /// As `count(at:)`; `*` looks into no item.
+  /// Returns the count at `path`, as `count(at:)` does, outside the items: a `*` step does not
+  /// enter them.
   public func count(at path: PagePath, outsideItemsOf items: Pagination.Items) throws -> Int? {
     guard case .node(let node) = try find(path, outsideItemsOf: items) else { return nil }
     return count(of: node)
   }
 
-  /// The value at `path` below the last item of the page, or nil where there is none.
+  /// Returns the value at `path` in the last item of the page, nil if there is none.
   ///
   /// Throws as `value(at:)` does, and `shape` when the items are not where `items` says.
   public func value(at path: PagePath, inLastItemOf items: Pagination.Items) throws -> JSONValue? {
@@ -132,7 +137,7 @@ public struct JSONDocument: PageDocument {
     return try page.value(of: node)
   }
 
-  /// The value at `path` below each item of the page, in order; nil for an item that has none there.
+  /// Returns the value at `path` in each item of the page, in order; nil for an item without one.
   ///
   /// Throws as `value(at:inLastItemOf:)` does.
   public func values(at path: PagePath, inItemsOf items: Pagination.Items) throws -> [JSONValue?] {
@@ -144,20 +149,21 @@ public struct JSONDocument: PageDocument {
   }
 }
 
-/// A page and what was found in it.
+/// The bytes of a page and their index.
 final class JSONIndex: Sendable {
-  /// The page as it came, and zeros behind it.
+  /// The bytes of the page, followed by `JSONScanner.padding` zeros.
   let bytes: [UInt8]
-  /// Where the page ends in `bytes`.
+  /// The length of the page in `bytes`, without the padding.
   let end: Int
-  /// See `JSONWord`.
+  /// The index: one or two words for each value and name, as `JSONWord` describes.
   let tape: [UInt64]
   /// Whether any value on the tape is flawed.
   let hasFlaws: Bool
-  /// What the page may cost, and items that are composed of its parts.
+  /// The limits for the page, and for documents composed of its parts.
   let limits: DecodingLimits
 
-  /// The list of the items, and how many it had, where they were delivered as they arrived.
+  /// The node of the list of items and the number of items it had; nil unless they were delivered
+  /// as they arrived.
   let forgotten: (list: Int, count: Int)?
 
   init(
@@ -172,7 +178,7 @@ final class JSONIndex: Sendable {
     self.hasFlaws = hasFlaws
   }
 
-  /// The page's bytes and its tape.
+  /// Calls `body` with pointers to the page's bytes and its tape, which are valid for the call.
   @inline(__always)
   func withPointers<Result, Failure: Error>(
     _ body: (UnsafePointer<UInt8>, UnsafePointer<UInt64>) throws(Failure) -> Result
@@ -193,12 +199,12 @@ extension JSONDocument {
   @inline(__always)
   func word(at node: Int) -> JSONWord { JSONWord(bits: tape[node]) }
 
-  /// The node behind `node` and everything in it.
+  /// Returns the node after `node` and everything in it.
   func next(after node: Int) -> Int {
     word(at: node).isContainer ? Int(tape[node + 1] >> 32) : node + 1
   }
 
-  /// Where the value stands in the page, brackets and quotes included.
+  /// Returns the range of the value's bytes in the page, brackets and quotes included.
   func range(of node: Int) -> Range<Int> {
     let word = word(at: node)
     if word.isContainer { return word.offset..<Int(tape[node + 1] & 0xFFFF_FFFF) }
@@ -206,7 +212,7 @@ extension JSONDocument {
     return word.content
   }
 
-  /// The element at `index`, found by walking over those before it; nil beyond the end.
+  /// Returns the element at `index`, nil beyond the end. The time is linear in `index`.
   func element(of array: Int, at index: Int) -> Int? {
     guard word(at: array).kind == .array, 0..<word(at: array).length ~= index else { return nil }
     var node = array + 2
@@ -214,14 +220,15 @@ extension JSONDocument {
     return node
   }
 
-  /// The elements of an array, in order; of anything else none.
+  /// Returns the elements of an array, in order; none for another value.
   func elements(of array: Int) -> Children { children(of: array, .array, stride: .element) }
 
-  /// The names of an object, in order, of anything else none; the value of the name at `n` is the node
-  /// `n + 1`.
+  /// Returns the names of an object, in order; none for another value. The value of the name at
+  /// node `n` is the node `n + 1`.
   func names(of object: Int) -> Children { children(of: object, .object, stride: .member) }
 
-  /// A scalar's length counts its bytes: taken for a number of children, it would lead off the tape.
+  /// Returns the children if `node` is of `kind`, otherwise none: a scalar's length counts bytes,
+  /// and taken as a number of children would lead past the end of the tape.
   private func children(
     of node: Int, _ kind: JSONWord.Kind, stride: Children.Stride
   ) -> Children {
@@ -249,7 +256,7 @@ extension JSONDocument {
   }
 }
 
-/// From the tape to values.
+/// Making values from the tape.
 extension JSONDocument {
   /// A container whose children are being read.
   private struct Frame {
@@ -266,12 +273,14 @@ extension JSONDocument {
     var value: JSONValue { isObject ? .object(members) : .array(elements) }
   }
 
-  /// A value is released by recursion: one that is deeper than a thread's stack would end the program.
+  /// The most containers that a `JSONValue` may nest. A value is released recursively, so one
+  /// deeper than the thread's stack allows would crash the process.
   private static let deepestValue = 4096
 
-  /// The node and everything in it; of members with the same name, all are kept, in order.
+  /// Returns the value at `node`. Members with the same name are all kept, in order.
   ///
-  /// Throws as `scalar(at:)` does, and `limitExceeded` for what nests deeper than any value may.
+  /// Throws the error of a flawed value (`flawError(at:)`), and `limitExceeded` for a value that
+  /// nests more than `deepestValue` containers.
   package func value(of node: Int) throws -> JSONValue {
     guard word(at: node).isContainer else { return try scalar(at: node) }
     var frames: [Frame] = []
@@ -317,9 +326,9 @@ extension JSONDocument {
     }
   }
 
-  /// The text of a string or a name.
+  /// Returns the text of a string or a name.
   ///
-  /// Throws `malformed` when no text can hold it.
+  /// Throws `malformed` if no `String` can hold it.
   func text(at node: Int) throws -> String {
     let word = word(at: node)
     if word.kind == .surrogateString || word.kind == .invalidString { throw flawError(at: node) }
@@ -330,7 +339,8 @@ extension JSONDocument {
     }
   }
 
-  /// The text between quotes with its escapes resolved, as UTF-8. The scanner has checked them.
+  /// Returns the content of a string with its escapes resolved, as UTF-8. The scanner has checked
+  /// the escapes.
   func unescaped(_ range: Range<Int>) -> [UInt8] {
     index.withPointers { bytes, _ in
       [UInt8](unsafeUninitializedCapacity: range.count) { output, count in
@@ -341,7 +351,7 @@ extension JSONDocument {
   }
 }
 
-/// Writing parts of a page again.
+/// Writing parts of a page.
 extension JSONDocument {
   /// Appends the node to `output` without the white space between its tokens; every number and
   /// string stays as the server wrote it. Runs without white space are copied at once.
@@ -360,15 +370,16 @@ extension JSONDocument {
     }
   }
 
-  /// Writes a container without white space between its tokens to `output`, which has room for all of it;
-  /// returns how many bytes it wrote.
+  /// Writes a container, without white space between its tokens, to `output`, which has room for
+  /// all of it. Returns the number of bytes written.
   private static func compact(
     _ node: Int, _ bytes: UnsafePointer<UInt8>, _ tape: UnsafePointer<UInt64>,
     to output: UnsafeMutablePointer<UInt8>
   ) -> Int {
     let start = JSONWord(bits: tape[node]).offset
     let (next, end) = (Int(tape[node + 1] >> 32), Int(tape[node + 1] & 0xFFFF_FFFF))
-    // A run of bytes without white space, up to what was looked at.
+    // The start of the run of bytes that is not yet written, the end of what was searched, the
+    // number of bytes written, and the next word.
     var (run, position, written, index) = (start, start, 0, node)
     func look(through gap: Range<Int>) {
       for place in gap where bytes[place] <= 0x20 {
@@ -396,20 +407,22 @@ extension JSONDocument {
   }
 }
 
-/// Values that cannot be read, in a page that can.
+/// Flawed values, which cannot be read, in a page that can.
 extension JSONDocument {
-  /// Which halves of escaped surrogate pairs are no flaws: the grammar allows them (RFC 8259 section 8.2).
+  /// Which unpaired surrogates in escapes are accepted: the grammar allows them (RFC 8259 section
+  /// 8.2).
   enum Surrogates {
     case none
-    /// Those in values, which cost only what reads them, as in `JSONDecoder`. Without a name, a member may be lost.
+    /// Those in values, so that only reading their text fails, as in `JSONDecoder`. Not those in
+    /// names, where the member could not be found.
     case inValues
-    /// All, in bytes that are passed on as they are.
+    /// All, because the bytes are passed on unchanged.
     case all
   }
 
-  /// The first flawed value in `node`, nil when there is none.
+  /// Returns the first flawed value in `node` for which `isIt` is true, nil if there is none.
   ///
-  /// Linear in the node, but free on a page without any flaw.
+  /// The time is linear in the node, but constant on a page without flaws.
   func flaw(
     in node: Int, ignoring surrogates: Surrogates = .none, where isIt: (Int) -> Bool = { _ in true }
   ) -> Int? {
@@ -436,7 +449,7 @@ extension JSONDocument {
     }
   }
 
-  /// Why the flawed value at `node` cannot be read.
+  /// Returns the error that says why the flawed value at `node` cannot be read.
   func flawError(at node: Int) -> PageError {
     let word = word(at: node)
     let place = "at byte \(range(of: node).lowerBound)"
@@ -454,7 +467,8 @@ extension JSONDocument {
     }
   }
 
-  /// The pointer that leads from `ancestor` down to the value at `node`; of a name, to its value.
+  /// Returns the JSON pointer from `ancestor` to the value at `node`, or, if `node` is a name, to
+  /// its value.
   func pointer(to node: Int, from ancestor: Int) -> String {
     var pointer = ""
     var place = ancestor
@@ -465,7 +479,7 @@ extension JSONDocument {
     return pointer
   }
 
-  /// The child of `container` that `node` is, lies in or names.
+  /// Returns the child of `container` that is `node`, contains it, or has it as its name.
   private func child(of container: Int, around node: Int) -> (step: String, node: Int)? {
     guard word(at: container).kind == .object else {
       return elements(of: container).enumerated().first { node < next(after: $0.element) }

@@ -8,7 +8,7 @@ import Synchronization
   import Foundation
 #endif
 
-/// Fields of a page by a `JSONDecoder`.
+/// A decoder of single values of a page, with the settings of a `JSONDecoder`.
 struct JSONFields: FieldDecoder {
   let decoder: JSONDecoder
 
@@ -48,9 +48,11 @@ extension JSONRawPageDecoder: FieldDecoder {
 }
 
 extension DecodingError {
-  /// The error with its place in the page: a key strategy shows names that are not in it.
+  /// Returns the error with its place in the page. The place has the names of the page, whereas the
+  /// error's coding path has keys that a key strategy may have converted.
   ///
-  /// `unfitNumber` is a number that the error has no path to.
+  /// `unfitNumber` is the node of the number that did not fit its type, for which the error has no
+  /// path.
   func located(
     in document: JSONDocument, _ node: Int, by strategy: JSONDecoder.KeyDecodingStrategy,
     unfitNumber: Int? = nil
@@ -79,8 +81,8 @@ extension DecodingError {
 }
 
 extension JSONDocument {
-  /// The pointer from `start` to where a decoder was, by the names in the page, and the last node on the
-  /// way that is there.
+  /// Returns the pointer from `start` along `keys`, with the names of the page, and the last node
+  /// on it that exists.
   fileprivate func place(
     of keys: [any CodingKey], from start: Int, strategy: JSONDecoder.KeyDecodingStrategy
   ) -> (pointer: String, node: Int) {
@@ -120,14 +122,15 @@ extension JSONDocument {
   }
 }
 
-/// Gives a `JSONDecoder` the values that it cannot hand out without loss: it is asked for a
-/// `JSONValue` by the coding path, and reads it from the index of the page.
+/// A source of `JSONValue`s for a `JSONDecoder`, which could not make them without loss: it is
+/// asked by coding path and reads the value from the index of the page.
 final class JSONValueReader: JSONValueSource, Sendable {
   private let document: JSONDocument
-  /// The value that the decoder was given.
+  /// The node of the value that the decoder decodes.
   private let root: Int
   private let keys: JSONDecoder.KeyDecodingStrategy
-  /// The children of large containers, so that asking for each of them costs linear time together.
+  /// The children of containers by index or key, so that finding each of them once takes linear
+  /// time in total.
   private let children = Mutex<[Int: Children]>([:])
 
   private enum Children {
@@ -166,8 +169,8 @@ final class JSONValueReader: JSONValueSource, Sendable {
     return nodes.indices.contains(index) ? nodes[index] : nil
   }
 
-  /// The first member that the decoder calls by that key, as it takes the first one itself; nil where
-  /// a key strategy leaves open which that is.
+  /// Returns the value of the first member with the key, because `JSONDecoder` takes the first too;
+  /// nil if there is none.
   private func member(_ key: any CodingKey, of object: Int, at path: ArraySlice<any CodingKey>)
     -> Int?
   {
@@ -185,7 +188,7 @@ final class JSONValueReader: JSONValueSource, Sendable {
     return names[name(key.stringValue)]
   }
 
-  /// What a member's name is called after the key strategy.
+  /// Returns the key of a member after the key strategy, in a form that can be compared.
   private func name(_ name: String, at path: ArraySlice<any CodingKey>) -> String {
     switch keys {
     case .custom(let convert): convert(path + [JSONKey(name)]).stringValue
@@ -193,7 +196,8 @@ final class JSONValueReader: JSONValueSource, Sendable {
     }
   }
 
-  /// A name without what `convertFromSnakeCase` changes, so that both sides can be compared.
+  /// Returns a name without the underscores and upper case that `convertFromSnakeCase` changes, so
+  /// that names and keys can be compared.
   private func name(_ name: String) -> String {
     if case .convertFromSnakeCase = keys { name.filter { $0 != "_" }.lowercased() } else { name }
   }

@@ -1,54 +1,55 @@
 import QuireCore
 import QuirePagination
 
-/// What the decoders of one page share: its index, the settings, and the keys that lead to what is being
-/// decoded. Used by one task at a time.
+/// The state that the decoders of one page share: the index, the settings, and the keys that lead
+/// to the value being decoded. Used by one task at a time.
 final class JSONItemContext {
   let document: JSONDocument
   let options: JSONDecodingOptions
   let userInfo: [CodingUserInfoKey: Any]
-  /// The page and its tape.
-  // SAFETY: the pointers are lent by `document` while an item is decoded, and are those of a copy while
-  // anything but its owner holds a context: see `lent` and `settle`. The place that they are kept at is the
-  // main context's, which each of the others holds.
+  /// A pointer to the page's bytes; `tape` points to its index.
+  // SAFETY: the pointers are lent by `document` while an item is decoded (`lent`), and point to a
+  // copy when a context is still referenced after that (`settle`). They are stored with the main
+  // context, which every other context retains.
   @inline(__always)
   var bytes: UnsafePointer<UInt8> { page.pointee.bytes }
   @inline(__always)
   var tape: UnsafePointer<UInt64> { page.pointee.tape }
   private let page: UnsafeMutablePointer<JSONPagePointers>
   private let ownsPage: Bool
-  /// What changes, apart from the object: fields of an object are guarded against overlapping access at
-  /// each use, which costs more than the use.
+  /// The mutable state, outside the object: each access to a stored property of a class is checked
+  /// for exclusivity, which costs more than the access.
   private let state: UnsafeMutablePointer<State>
 
   private struct State {
-    /// What a path starts below: the item, or the value of a decoder of its own.
+    /// The node where coding paths start: the item, or the value of a nested context.
     var root = 0
-    /// Makes the keys that lead to a value within an item. They are walked to only where they are asked for:
-    /// a list may have a million of such values.
+    /// Returns the keys from the item to the value within it that this context decodes. A closure,
+    /// because the path is rarely read, and a list may have a million such values.
     var above: (() -> [any CodingKey])?
-    /// The keys from the item to the value whose decoder is in use.
+    /// The keys to the value being decoded, which follow those of `above`.
     var path: [Step] = []
-    /// Numbers the steps, so that a decoder that outlives its value notices.
+    /// The number of the last step. A decoder that outlived its value has an older number.
     var serial: UInt32 = 0
-    /// The number that did not fit its type: `JSONDecoder`'s error has no path to it.
+    /// The node of the number that did not fit its type: `JSONDecoder`'s error has no path to it.
     var unfitNumber: Int?
-    /// The names of the objects that are being read.
+    /// The names of the objects being read.
     var table = JSONMemberTable()
-    /// The members of objects that have many, by their nodes.
+    /// The members of objects with many members or a custom key strategy, by the objects' nodes.
     var hashed: [Int: [String: Int]] = [:]
-    /// Whether an item is being decoded, after which the context is settled.
+    /// Whether an item is being decoded; the context is settled after it.
     var isLent = false
     var containers = JSONKeyedContainers()
-    /// The types that were decoded.
+    /// The types decoded so far.
     var types = JSONKnownTypes()
   }
 
-  /// How many steps lead to `root`, in the context of a nested container or of a superclass.
+  /// The number of steps to `root` in the context of a nested container or a superclass; otherwise
+  /// 0.
   private let ownDepth: Int
-  /// How many steps led to the decoder that the nested container was asked of.
+  /// The number of steps to the decoder that was asked for the nested container.
   private let outerDepth: Int
-  /// Where to note what no coding path says.
+  /// The context of the item, which collects `unfitNumber`; nil in that context itself.
   private let main: JSONItemContext?
 
   private struct Step {
@@ -68,7 +69,7 @@ final class JSONItemContext {
     (ownDepth, outerDepth, main) = (0, 0, nil)
   }
 
-  /// A context for one value within an item, which the keys from `above` lead to.
+  /// Creates a context for one value within an item; `above` returns the keys that lead to it.
   convenience init(
     _ document: JSONDocument, _ options: JSONDecodingOptions, item: Int,
     above: @escaping () -> [any CodingKey]
@@ -78,12 +79,12 @@ final class JSONItemContext {
     state.pointee.above = above
   }
 
-  /// The value that the keys of this context lead to.
+  /// Decodes the value within an item for which this context was created.
   func decode<Value: Decodable>(_ type: Value.Type, at node: Int) throws -> Value {
     try lent { try decode(type, at: node, in: .root) }
   }
 
-  /// Calls `body` while the page is lent.
+  /// Calls `body` while `document` lends its pointers.
   @inline(__always)
   private func lent<Result>(_ body: () throws -> Result) throws -> Result {
     try document.index.withPointers { bytes, tape in
@@ -97,7 +98,7 @@ final class JSONItemContext {
     }
   }
 
-  /// To be called after each item: where a type has kept its decoder, the page is kept for it.
+  /// Copies the page for a decoder that a type kept beyond its item. To be called after each item.
   @inline(__always)
   static func settle(_ context: inout JSONItemContext) {
     context.state.pointee.containers.settle(context)
@@ -136,7 +137,7 @@ final class JSONItemContext {
     (ownDepth, outerDepth, main) = (path.count, outer, parent.main ?? parent)
   }
 
-  /// The item at a node, or a value beside the items.
+  /// Decodes the item at a node, or a value outside the items.
   func decode<Item: Decodable>(_ type: Item.Type, item node: Int) throws -> Item {
     state.pointee.root = node
     state.pointee.unfitNumber = nil
@@ -146,25 +147,22 @@ final class JSONItemContext {
     return try lent { try decode(type, at: node, in: .root) }
   }
 
-  /// See `State`.
   var unfitNumber: Int? { state.pointee.unfitNumber }
 
   func note(unfitNumber node: Int) { (main ?? self).state.pointee.unfitNumber = node }
 
-  /// The names of the objects that are being read.
   @inline(__always)
   var table: JSONMemberTable {
     get { state.pointee.table }
     _modify { yield &state.pointee.table }
   }
 
-  /// The members of objects that have many, by their nodes.
   var hashed: [Int: [String: Int]] {
     get { state.pointee.hashed }
     _modify { yield &state.pointee.hashed }
   }
 
-  /// A container of the object at a node.
+  /// Returns a container for the object at a node, reusing one that is free.
   func container<Key: CodingKey>(
     keyedBy type: Key.Type, of node: Int, _ place: JSONPlace
   ) -> KeyedDecodingContainer<Key> {
@@ -174,7 +172,6 @@ final class JSONItemContext {
       type, of: object, self, isSettled: main == nil && state.pointee.isLent)
   }
 
-  /// See `State`.
   @inline(__always)
   var types: JSONKnownTypes {
     get { state.pointee.types }
@@ -186,8 +183,8 @@ final class JSONItemContext {
 
   // MARK: Going down
 
-  /// Deeper than any page of `DecodingLimits.depth`, unless that was raised: as deep as `JSONDecoder`
-  /// goes.
+  /// The most containers that an item may nest, as in `JSONDecoder`. The default of
+  /// `DecodingLimits.depth` is lower.
   private static let deepest = 512
 
   private func isCurrent(_ place: JSONPlace) -> Bool {
@@ -196,7 +193,7 @@ final class JSONItemContext {
         || state.pointee.path[place.depth - 1].serial & JSONPlace.mask == place.serial)
   }
 
-  /// Calls `body` with a decoder of the value that `key` leads to from `place`.
+  /// Calls `body` with a decoder for the value under `key` at `place`.
   @inline(__always)
   func within<Result>(
     _ node: Int, _ place: JSONPlace, _ key: some CodingKey,
@@ -214,7 +211,7 @@ final class JSONItemContext {
         self, node, JSONPlace(depth: state.pointee.path.count, serial: state.pointee.serial)))
   }
 
-  /// Calls `body` with a decoder of the value at `place`.
+  /// Calls `body` with a decoder for the value at `place`.
   @inline(__always)
   func within<Result>(
     _ node: Int, _ place: JSONPlace, _ body: (JSONValueDecoder) throws -> Result
@@ -225,7 +222,8 @@ final class JSONItemContext {
     return try body(JSONValueDecoder(self, node, place))
   }
 
-  /// For a container that is used while another value is being decoded.
+  /// Calls `body` with a decoder outside the current path, for a container that is used while
+  /// another value is being decoded.
   private func elsewhere<Result>(
     _ node: Int, _ keys: [any CodingKey], _ body: (JSONValueDecoder) throws -> Result
   ) throws -> Result {
@@ -242,8 +240,8 @@ final class JSONItemContext {
         self, node, JSONPlace(depth: state.pointee.path.count, serial: state.pointee.serial)))
   }
 
-  /// A context of its own for the value that a key leads to, with the decoder of that value; no node stands
-  /// for a value that is missing.
+  /// Returns a decoder with its own context for the value under `key` at `place`. Without a node
+  /// the value is missing, and reads as null.
   func decoder(
     _ node: Int?, _ place: JSONPlace, _ key: some CodingKey, isNested: Bool = false
   ) -> JSONValueDecoder {
@@ -256,15 +254,16 @@ final class JSONItemContext {
 
   // MARK: Paths
 
-  /// The keys that lead to a place. Of a decoder that outlived its value, the names are those of the
-  /// page.
+  /// Returns the keys that lead to a place. For a decoder that outlived its value they are found
+  /// again in the page, with the names of the page.
   func codingPath(of place: JSONPlace, node: Int) -> [any CodingKey] {
     guard isCurrent(place) else { return document.keys(to: node, from: state.pointee.root) }
     let keys = state.pointee.path.prefix(place.depth).map(\.key)
     return state.pointee.above.map { $0() + keys } ?? keys
   }
 
-  /// The keys that lead to the value whose decoder is in use; a nested container has none.
+  /// The keys that lead to the decoder in use. A nested container has no decoder, so its path is
+  /// the path of the decoder it came from.
   var decoderPath: [any CodingKey] {
     state.pointee.path.prefix(
       state.pointee.path.count == ownDepth ? outerDepth : state.pointee.path.count
@@ -278,7 +277,8 @@ final class JSONItemContext {
   }
 }
 
-/// How many keys lead to a decoder, and the last one's number.
+/// The place of a decoder in the current path: its depth and the number of its last step, in 32
+/// bits.
 struct JSONPlace {
   static let mask: UInt32 = 1 << 22 - 1
   private let bits: UInt32
@@ -298,21 +298,22 @@ struct JSONPlace {
 }
 
 extension JSONDocument {
-  /// A child on the way to a value: an element, or the name of a member.
+  /// A step on the path to a value: an element, or the name of a member.
   struct Step {
     let container: Int
     var child: Int
     var index = 0
   }
 
-  /// The names and numbers that lead from `ancestor` to the value at `node`.
+  /// Returns the names and indices that lead from `ancestor` to the value at `node`.
   func keys(to node: Int, from ancestor: Int) -> [any CodingKey] {
     var way: [Step] = []
     return keys(to: node, from: ancestor, along: &way)
   }
 
-  /// As above, and from the way to an earlier value on, which becomes the way to this one: all values of a
-  /// list, in order, cost the time of one walk over it.
+  /// Returns the same, but starts from `way`, the steps to an earlier value, and replaces them by
+  /// the steps to this one: asking for all values of a list, in order, takes the time of one pass
+  /// over it.
   func keys(to node: Int, from ancestor: Int, along way: inout [Step]) -> [any CodingKey] {
     var keys: [any CodingKey] = []
     var place = ancestor
@@ -321,7 +322,7 @@ extension JSONDocument {
       var step = Step(container: place, child: place + 2)
       let known = keys.count < way.count ? way[keys.count] : step
       if known.container == place, known.child <= node { step = known }
-      // The value of a name stands behind it.
+      // A member's value follows its name.
       place = step.child + (isObject ? 1 : 0)
       while next(after: place) <= node {
         step.child = next(after: place)

@@ -7,8 +7,8 @@ import QuirePagination
   import Foundation
 #endif
 
-/// Reads values of a page by the settings of a `JSONDecoder`: straight from the index, or with that decoder
-/// itself where it may do what its settings do not say.
+/// A reader of a page's values with the settings of a `JSONDecoder`: from the index, or by that
+/// decoder itself if it may do more than its settings say.
 struct JSONItemReader: Sendable {
   let decoder: JSONDecoder
   private let options: JSONDecodingOptions?
@@ -18,10 +18,10 @@ struct JSONItemReader: Sendable {
     options = JSONDecodingOptions(decoder)
   }
 
-  /// A function that decodes the values of a page, one at a time.
+  /// Returns a function that decodes the value at a node of a page, for one task at a time.
   ///
-  /// It throws `LocatedDecodingError` where the decoder throws `DecodingError`, and anything else that
-  /// a type's own code throws.
+  /// It throws `LocatedDecodingError` where the decoder throws `DecodingError`, and any other error
+  /// that a type's own code throws.
   func values<Value: Decodable>(
     _ type: Value.Type, of document: JSONDocument
   ) -> (Int) throws -> Value {
@@ -46,7 +46,7 @@ struct JSONItemReader: Sendable {
     }
   }
 
-  /// Decodes one value; throws what the decoder throws.
+  /// Decodes one value. Throws the errors of the decoder, without their place in the page.
   func value<Value: Decodable>(
     _ type: Value.Type, at node: Int, in document: JSONDocument
   ) throws -> Value {

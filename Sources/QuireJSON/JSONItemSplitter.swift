@@ -1,19 +1,19 @@
 import QuireCore
 import QuirePagination
 
-/// Takes a page of JSON apart as it arrives: into its items, which are forgotten as soon as they are
-/// taken, and the envelope around them.
+/// A machine that splits a page of JSON, as it arrives, into its items, which it drops as soon as
+/// they are taken, and the envelope around them.
 ///
-/// It follows the names of the items' path and, inside their list, where items begin and end. What
-/// they hold is checked when they are indexed, and so is the envelope. Bytes in, decisions out: no
+/// It follows only the names on the path to the list and, inside the list, the ends of the items.
+/// The content of items and envelope is checked when they are indexed. The machine is pure: no
 /// clock, no waiting.
 struct JSONItemSplitter {
   private enum State {
     /// Outside the list.
     case envelope
-    /// In the list, where an item or the end may follow; `isFirst` where no item has come.
+    /// In the list, before an item; `isFirst` before the first, where the list may also end.
     case beforeItem(isFirst: Bool)
-    /// Behind an item.
+    /// In the list, after an item.
     case afterItem
     /// In an item that is a string or a container.
     case item
@@ -23,43 +23,46 @@ struct JSONItemSplitter {
 
   /// The names that lead to the list.
   private let path: [[UInt8]]
-  /// More bytes than any of them is written in: an escape takes six for one.
+  /// More bytes than any of these names takes in a page, where an escape has six bytes for one.
   private let longestName: Int
   private let itemBytes: Int
   private var state = State.envelope
 
-  /// Containers open in the envelope.
+  /// The number of open containers in the envelope.
   private var depth = 0
-  /// How many names of the path lead to the place: as many as `depth` where a value on the path is or
-  /// follows, one fewer among the names of an object on the path, fewer still elsewhere.
+  /// The number of names of the path that lead to the current place. It equals `depth` at a value
+  /// on the path, is one less among the names of an object on the path, and smaller elsewhere.
   private var matched = 0
   private var isInString = false
   private var isEscaped = false
-  /// The name, or any other string, that is being read in an object on the path.
+  /// The last string in the envelope, without its quotes and cut at `longestName`. Before a colon,
+  /// it is the name of a member.
   private var name: [UInt8] = []
 
-  /// Everything but the items.
+  /// The bytes outside the items so far; once the list is closed, with its last item in place of
+  /// all.
   private(set) var envelope: [UInt8] = []
-  /// Items that were not taken yet, as a list of JSON that is not closed; the last may still be read.
+  /// The items that were not taken yet, as a list of JSON without its closing bracket. The last one
+  /// may be incomplete.
   private var list: [UInt8] = [UInt8(ascii: "[")]
-  /// Where the whole ones among them end.
+  /// The ends of the complete items in `list`.
   private var ends: [Int] = []
-  /// The last item that was taken, which stands for all of them in the envelope.
+  /// The last item that was taken, which stands for all items in the envelope.
   private var last: [UInt8] = []
 
-  /// Items that are whole.
+  /// Complete items.
   struct Batch {
-    /// A list of JSON, and its padding.
+    /// The items as a list of JSON, and its padding.
     var list: [UInt8]
-    /// Where each item ends in it.
+    /// The end of each item in `list`.
     var ends: [Int]
 
-    /// The item with this number in the batch.
+    /// Returns the bytes of the item at an index of the batch.
     func item(_ number: Int) -> ArraySlice<UInt8> {
       list[(number == 0 ? 1 : ends[number - 1] + 1)..<ends[number]]
     }
 
-    /// The first items alone.
+    /// Returns a batch of the first `count` items.
     func prefix(_ count: Int) -> Batch {
       let ends = Array(ends.prefix(count))
       var batch = Batch(list: Array(list[..<(ends.last ?? 1)]), ends: ends)
@@ -72,25 +75,25 @@ struct JSONItemSplitter {
       list.append(contentsOf: repeatElement(0, count: JSONScanner.padding))
     }
 
-    /// The items as a page of their own.
+    /// Returns the items as a document, which is a list.
     func document(_ limits: DecodingLimits) throws -> JSONDocument {
       try JSONDocument(padded: list, end: list.count - JSONScanner.padding, limits: limits)
     }
   }
 
-  /// Bytes so far.
+  /// The number of bytes read so far.
   private(set) var bytes = 0
-  /// Items that are whole.
+  /// The number of complete items so far.
   private(set) var count = 0
   /// Whether the list was found, and whether it was closed.
   private(set) var hasList = false
   private(set) var isClosed = false
-  /// Where the list begins in the envelope, behind its bracket.
+  /// The offset in the envelope of the first byte after the list's opening bracket.
   private(set) var listOffset = 0
-  /// What is wrong with the list, once all items before were taken.
+  /// The error in the list, if any, to be thrown once the items before it were taken.
   private(set) var fault: PageError?
 
-  /// Nil for items that are no list at one path of names.
+  /// Fails unless the items are one list at one path of names.
   init?(_ selector: Pagination.Items, itemBytes: Int) {
     guard selector.arrangement == .lists, !selector.admitsOne, selector.paths.count == 1,
       let path = selector.paths.first
@@ -105,13 +108,13 @@ struct JSONItemSplitter {
     self.itemBytes = itemBytes
   }
 
-  /// Takes bytes that stand before the value, such as a byte order mark.
+  /// Adds the bytes before the value, such as a byte order mark, to the envelope.
   mutating func skip(_ prologue: ArraySlice<UInt8>) {
     envelope += prologue
     bytes += prologue.count
   }
 
-  /// Takes the next bytes.
+  /// Reads the next bytes of the page, up to a fault.
   mutating func receive(_ slice: ArraySlice<UInt8>) {
     slice.withUnsafeBufferPointer { slice in
       var index = 0
@@ -129,12 +132,12 @@ struct JSONItemSplitter {
     }
   }
 
-  /// The items that are whole and were not taken yet; nil for none.
+  /// Removes and returns the complete items; nil if there are none.
   mutating func takeItems() -> Batch? {
     guard let end = ends.last else { return nil }
     keepLast()
     var rest: [UInt8] = []
-    // What comes next is likely as long, and the page that is made of it has room for its padding.
+    // The next batch is likely as long, and needs room for the padding of its document.
     rest.reserveCapacity(list.count + 2 + JSONScanner.padding)
     rest.append(UInt8(ascii: "["))
     if end + 1 < list.count {
@@ -155,17 +158,18 @@ struct JSONItemSplitter {
     last = Array(list[((ends.dropLast().last ?? 0) + 1)..<end])
   }
 
-  /// Where the item that is being read begins in the list.
+  /// The offset in `list` of the incomplete item.
   private var openStart: Int { (ends.last ?? 0) + 1 }
 
-  /// That item, as far as it has come; nothing between items.
+  /// The bytes of the incomplete item so far; empty between items.
   var openItem: ArraySlice<UInt8> { list.dropFirst(openStart) }
 
   var hasItems: Bool { !ends.isEmpty }
 
   // MARK: The envelope
 
-  /// Reads up to behind the bracket that opens the list, or to the end of the slice.
+  /// Reads past the opening bracket of the list, or to the end of the slice. Returns the next
+  /// index.
   private mutating func readEnvelope(
     _ slice: UnsafeBufferPointer<UInt8>, from start: Int
   ) -> Int {
@@ -224,7 +228,8 @@ struct JSONItemSplitter {
 
   // MARK: The list
 
-  /// Reads white space, commas and the end of the list, up to where an item begins.
+  /// Reads white space, commas and the end of the list, up to the beginning of an item. Returns the
+  /// next index.
   private mutating func readBetween(
     _ slice: UnsafeBufferPointer<UInt8>, from start: Int
   ) -> Int {
@@ -263,10 +268,10 @@ struct JSONItemSplitter {
     }
   }
 
-  /// Containers open within the item.
+  /// The number of open containers within the item.
   private var depthOfItem = 0
 
-  /// Reads up to behind the item, or to the end of the slice.
+  /// Reads past the end of the item, or to the end of the slice. Returns the next index.
   private mutating func readItem(_ slice: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {
     var index = start
     var isWhole = false
@@ -338,7 +343,7 @@ struct JSONItemSplitter {
       remedies: [.raise(.init("DecodingLimits.itemBytes"))])
   }
 
-  /// The error of a page that ends here, unless its list is whole or never came.
+  /// The error for a page that ends here; nil if its list is closed or was not found.
   var truncation: PageError? {
     guard hasList, !isClosed else { return nil }
     return PageError(

@@ -26,7 +26,7 @@ struct JSONKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     try reading.context._withUnsafeGuaranteedRef { try body($0, reading.object) }
   }
 
-  /// What `read` makes of the value for a key.
+  /// Returns what `read` makes of the value for a key; throws `keyNotFound` if there is none.
   @inline(__always)
   private func value<Value>(
     _ key: Key, _ type: Any.Type,
@@ -40,7 +40,7 @@ struct JSONKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
   }
 
-  /// What `read` makes of the value for a key; nil when there is none, and for null.
+  /// Returns what `read` makes of the value for a key; nil if there is none, and for null.
   @inline(__always)
   private func valueIfPresent<Value>(
     _ key: Key, _ type: Any.Type,
@@ -134,7 +134,7 @@ struct JSONKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
   // MARK: Within
 
-  /// A decoder of its own for the value of a key.
+  /// Returns a decoder with its own context for the value of a key.
   private func decoder(for key: Key) throws -> JSONValueDecoder {
     try with { context, object in
       guard let node = context.find(key.stringValue, in: object) else { throw missing(key) }
@@ -255,10 +255,11 @@ struct JSONKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
   }
 }
 
-/// What a keyed container reads, apart from the container: made once for the keys of a type, that is used again
-/// for one object after another, because to make it costs as much as to read five members.
+/// The object that a keyed container reads. It is kept apart from the container, so that one
+/// container serves many objects: making one costs as much as reading five members.
 final class JSONKeyedReading {
-  // SAFETY: a container that outlives its item holds the context by `owner`: see `JSONItemContext.settle`.
+  // SAFETY: a container that outlives its item retains the context by `owner`: see
+  // `JSONItemContext.settle`.
   let context: Unmanaged<JSONItemContext>
   fileprivate var owner: JSONItemContext?
   fileprivate(set) var object: JSONObject
@@ -269,21 +270,21 @@ final class JSONKeyedReading {
   }
 }
 
-/// The keyed containers of a context that may be used again.
+/// The keyed containers that a context reuses.
 struct JSONKeyedContainers {
-  /// A page has few types: those of further ones are made anew.
+  /// The most containers kept. A page has few types; containers for others are made anew.
   private static var most: Int { 16 }
 
   private struct Entry {
     let keys: ObjectIdentifier
-    /// A `KeyedDecodingContainer`, which is one reference. While there is no other, nothing reads by it.
+    /// A `KeyedDecodingContainer`, which is a single reference. It is free while there is no other.
     var container: AnyObject
     let reading: JSONKeyedReading
 
     @inline(__always)
     var isFree: Bool {
       mutating get {
-        // Named by its type: called as it is, it would be asked about a copy of the reference.
+        // With an explicit type: a direct call would test a copy of the reference.
         let isUnique: (inout AnyObject) -> Bool = isKnownUniquelyReferenced
         return isUnique(&container)
       }
@@ -292,7 +293,7 @@ struct JSONKeyedContainers {
 
   private var entries: [Entry] = []
 
-  /// A container that is not in use, for another object.
+  /// Returns a container that is not in use, for another object; nil if there is none.
   @inline(__always)
   mutating func take<Key: CodingKey>(
     _ type: Key.Type, for object: JSONObject
@@ -305,7 +306,8 @@ struct JSONKeyedContainers {
     return nil
   }
 
-  /// Makes a container; keeps it if `context` settles what it has kept.
+  /// Makes a container. Keeps it for reuse if `isSettled`, that is, if `settle` will be called
+  /// after the item; otherwise the container retains the context.
   mutating func make<Key: CodingKey>(
     _ type: Key.Type, of object: JSONObject, _ context: JSONItemContext, isSettled: Bool
   ) -> KeyedDecodingContainer<Key> {
@@ -324,7 +326,7 @@ struct JSONKeyedContainers {
     return container
   }
 
-  /// Gives up the containers that something still holds; these hold the context.
+  /// Drops the containers that are still in use, and has them retain the context.
   @inline(__always)
   mutating func settle(_ context: JSONItemContext) {
     for index in entries.indices.reversed() where !entries[index].isFree {

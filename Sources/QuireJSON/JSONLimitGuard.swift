@@ -1,40 +1,45 @@
 package import QuireCore
 package import QuirePagination
 
-/// Checks a page of JSON against limits while it arrives, so that no more of a hostile one is kept than they
-/// allow.
+/// A check of a page of JSON against limits while it arrives, so that no more of a hostile page is
+/// kept than they allow.
 ///
-/// Only brackets, quotes and commas are looked at: whether the page is JSON, its decoder says. What is
-/// counted as an item is any element of a list in the root object. An item, or another member of the root
-/// object, may have as many values as a page items: its reader gets all of it as values.
+/// It reads only brackets, quotes and commas; the decoder checks that the page is JSON. Each
+/// element of a list in the root object counts as an item. An item, or another member of the root
+/// object, may hold as many values, names and brackets as a page may hold items, because its reader
+/// gets all of them as values.
 package struct JSONLimitGuard {
   private let limits: DecodingLimits
 
-  /// Values that an item may have, however few items a page may have.
+  /// The number of values that an item may have, even if the page may have fewer items.
   private static let fewest = 4_096
 
-  /// Containers that are open, and of the outermost two, which are lists.
+  /// The number of open containers, whether the second of them is a list in the root object, and
+  /// whether the root is an object.
   private var depth = 0
   private var isListInObject = false
   private var isRootObject = false
   private var isInString = false
   private var isEscaped = false
   private var isInScalar = false
-  /// Values, names and brackets so far.
+  /// The number of values, names and brackets so far.
   private var events = 0
-  /// The same where the item, or the member of the root object, began.
+  /// The number of events at the start of the current item, or of the current member of the root
+  /// object.
   private var eventsBefore = 0
-  /// Elements of the list in the root object so far.
+  /// The number of elements, so far, of the current list in the root object.
   private var items = 0
-  /// Bytes so far, and where the string, number or white space and the item began.
+  /// The number of bytes so far, and the offsets of the current token (a string, number or white
+  /// space) and of the current item.
   private var bytes = 0
   private var tokenStart = 0
   private var itemStart = 0
 
-  /// A guard of one page. What has no bracket, comma or quote in it may have as many bytes as an item.
+  /// Creates a guard of one page. A string, a number or a run of white space may be as long as an
+  /// item.
   package init(_ limits: DecodingLimits) { self.limits = limits }
 
-  /// Looks at the next bytes.
+  /// Reads the next bytes of the page. Throws `limitExceeded` as soon as they exceed a limit.
   package mutating func receive(_ slice: [UInt8]) throws(PageError) {
     let start = bytes
     let error = slice.withUnsafeBufferPointer { slice -> PageError? in
@@ -93,7 +98,7 @@ package struct JSONLimitGuard {
     }
   }
 
-  /// What is wrong with the page so far.
+  /// The error for a page that exceeds a limit here; nil if it does not.
   @inline(__always)
   private var breach: PageError? {
     let isFine =

@@ -1,20 +1,22 @@
 import QuirePagination
 
-/// What is known of the names of objects while their item is decoded, a run of words for each object.
+/// A table of the names of objects for the time in which their item is decoded, with one run of
+/// bytes for each object.
 ///
-/// Where names are looked for as they stand in the page, that is how far they have been read. Where each
-/// would have to be changed at every look, it is a byte for each name, made of its length and some of its
-/// letters as changed, so that a key is compared with eight names at once, and then the node of each.
+/// If names need no conversion, a run is a `JSONNameProgress`. If a key strategy converts them, it
+/// is a signature for each name, a byte made of the length and some letters of the converted name,
+/// and then the node of each name. Thus a key is compared with eight names at once, and only names
+/// with its signature are converted again.
 struct JSONMemberTable {
   private var storage: UnsafeMutableRawPointer
   private var capacity = 512
   private var used = 0
-  /// Tells the runs of this item from those of items before it.
+  /// The number of the current item, by which runs of earlier items are recognised.
   private(set) var generation: UInt32 = 0
 
   init() { storage = .allocate(byteCount: capacity, alignment: 8) }
 
-  /// To be called once, when the table is used no more.
+  /// Releases the memory. To be called once, after the last use.
   func free() { storage.deallocate() }
 
   mutating func removeAll() {
@@ -22,8 +24,8 @@ struct JSONMemberTable {
     generation &+= 1
   }
 
-  /// Makes room for the names of an object, and returns where its run starts: signatures of eight names
-  /// a word, then the nodes.
+  /// Reserves a run for the names of an object and returns its offset. The run holds the
+  /// signatures, eight in a word, and then the nodes.
   @inline(__always)
   mutating func reserve(names: Int) -> Int {
     let start = used
@@ -35,7 +37,7 @@ struct JSONMemberTable {
     return start
   }
 
-  /// Makes room for how far an object's names have been read, and returns where that is.
+  /// Reserves a run for the progress through an object's names and returns its offset.
   @inline(__always)
   mutating func reserveProgress(from firstName: Int) -> Int {
     let start = used
@@ -62,7 +64,7 @@ struct JSONMemberTable {
   @inline(__always)
   private static func size(ofSignatures names: Int) -> Int { (names + 7) & ~7 }
 
-  /// Notes a name.
+  /// Stores the signature and the node of a name.
   @inline(__always)
   func set(_ number: Int, of names: Int, in run: Int, _ signature: UInt8, node: Int) {
     storage.storeBytes(of: signature, toByteOffset: run + number, as: UInt8.self)
@@ -71,7 +73,7 @@ struct JSONMemberTable {
       toByteOffset: run + Self.size(ofSignatures: names) + number * 4, as: UInt32.self)
   }
 
-  /// The node of a name.
+  /// Returns the node of a name.
   @inline(__always)
   func node(_ number: Int, of names: Int, in run: Int) -> Int {
     Int(
@@ -79,14 +81,14 @@ struct JSONMemberTable {
         fromByteOffset: run + Self.size(ofSignatures: names) + number * 4, as: UInt32.self))
   }
 
-  /// The signatures of eight names, the first in the lowest byte; those behind the last name mean
-  /// nothing.
+  /// The signatures of eight names, the first in the lowest byte. Bytes after the last name are
+  /// undefined.
   @inline(__always)
   subscript(run: Int, word: Int) -> UInt64 {
     UInt64(littleEndian: storage.load(fromByteOffset: run + word * 8, as: UInt64.self))
   }
 
-  /// A byte made of a name.
+  /// Returns the signature of a name.
   @inline(__always)
   static func signature(_ name: UnsafePointer<UInt8>, _ count: Int) -> UInt8 {
     guard count > 0 else { return 0 }
@@ -96,20 +98,22 @@ struct JSONMemberTable {
   }
 }
 
-/// How far the names of an object have been read: a type asks for its members in the page's order, as a rule,
-/// so that the next key is one of the next names.
+/// A position among the names of an object. A type usually asks for its members in the page's
+/// order, so that the next key is one of the next names.
 struct JSONNameProgress {
-  /// The first name that was not passed.
+  /// The node of the first name that was not passed.
   private var next: UInt32
-  /// Bits of the names before it; of a key with another bit, none of them is the name.
+  /// A Bloom filter of the names before `next`: a key whose bit is not set is none of them.
   private var passed: UInt64 = 0
 
   init(from firstName: Int) { next = UInt32(truncatingIfNeeded: firstName) }
 
-  /// The first name of these bytes between `first` and `end`; -1 when there is none. Passes it.
+  /// Returns the first name with the bytes of `key` between the nodes `first` and `end`, or -1, and
+  /// moves `next` past it.
   ///
-  /// `isOdd` is whether a name before it, or any where there is none, has to be told by other means: one
-  /// with escapes, and one that is not ASCII unless `byBytes`.
+  /// `isOdd` is whether bytes do not decide: a name before the result (any name, if there is no
+  /// result) has escapes, or is not ASCII while `byBytes` is false. `next` never moves past such a
+  /// name.
   @inline(__always)
   mutating func find(
     _ key: UnsafePointer<UInt8>, _ length: Int, from first: Int, to end: Int,

@@ -1,6 +1,7 @@
 import QuirePagination
 
-/// An object whose members are looked up by name; it holds nothing, so that copying it costs nothing.
+/// An object whose members are looked up by key. It holds no references, so that copying it is
+/// free.
 struct JSONObject {
   fileprivate let number: UInt32
   let place: JSONPlace
@@ -9,19 +10,20 @@ struct JSONObject {
   fileprivate let generation: UInt32
   fileprivate let names: Names
 
-  /// How the names are kept.
+  /// Where a key is looked up.
   fileprivate enum Names: UInt8 {
-    /// As they stand in the page.
+    /// In the page, by bytes.
     case written
-    /// In the table, as a key strategy changes their letters.
+    /// In the table, which has signatures of all names, as `SnakeCase.convert` converts them.
     case converted
-    /// In the table, but some of them are not plain ASCII, or the key strategy does more to them.
+    /// In the table, but some names have no signature, because only `SnakeCase.key` can convert
+    /// them.
     case odd
-    /// Hashed: there are many, or a custom strategy made the keys.
+    /// In a dictionary: there are many members, or a custom strategy makes the keys.
     case hashed
   }
 
-  /// Beyond so many members, names are hashed.
+  /// The most members of an object whose names are not hashed.
   fileprivate static let most = 64
 
   var node: Int { Int(number) }
@@ -48,7 +50,7 @@ extension JSONItemContext {
       generation: table.generation, names: names)
   }
 
-  /// Notes the names as `convertFromSnakeCase` changes them.
+  /// Enters the names into the table, as `convertFromSnakeCase` converts them.
   private func enterConverted(_ node: Int, _ count: Int) -> (run: Int, JSONObject.Names) {
     let run = table.reserve(names: count)
     var isPlain = true
@@ -60,7 +62,8 @@ extension JSONItemContext {
     return (run, isPlain ? .converted : .odd)
   }
 
-  /// A name as `convertFromSnakeCase` changes it; nil for one that only `SnakeCase.key` can change.
+  /// Calls `body` with a name as `convertFromSnakeCase` converts it; nil for a name that only
+  /// `SnakeCase.key` can convert.
   @inline(__always)
   private func withConverted<Result>(
     _ name: Int, _ body: (UnsafePointer<UInt8>, Int) -> Result
@@ -87,8 +90,8 @@ extension JSONItemContext {
     return members
   }
 
-  /// The value of the first member that the key means, nil for none; names are equal as strings are, as
-  /// they are to `JSONDecoder`.
+  /// Returns the value of the first member with a key, nil if there is none. Keys are equal if they
+  /// are equal strings, as in `JSONDecoder`.
   @inline(__always)
   func find(_ key: String, in object: JSONObject) -> Int? {
     guard object.names == .written, object.generation == table.generation else {
@@ -99,7 +102,7 @@ extension JSONItemContext {
     return found.name < 0 ? nil : found.name + 1
   }
 
-  /// The first name of these bytes; see `JSONNameProgress.find`.
+  /// Returns the first name with the bytes of the key; see `JSONNameProgress.find`.
   private func search(
     _ key: UnsafeBufferPointer<UInt8>, in object: JSONObject
   ) -> (name: Int, isOdd: Bool) {
@@ -107,7 +110,7 @@ extension JSONItemContext {
     let end = Int(tape[object.node + 1] >> 32)
     let found = table.progress(in: Int(object.run)).pointee.find(
       start, key.count, from: object.node + 2, to: end, in: bytes, tape)
-    // Text that is not ASCII can be written in several ways, one of which may be.
+    // A key that is not ASCII equals names of other bytes, by canonical equivalence.
     return found.name < 0 && !found.isOdd ? (-1, key.contains { $0 >= 0x80 }) : found
   }
 
@@ -123,7 +126,7 @@ extension JSONItemContext {
     return found.name < 0 ? nil : found.name + 1
   }
 
-  /// The first plain name that is changed to these bytes.
+  /// Returns the first name that is converted to the bytes of the key.
   private func searchConverted(
     _ key: UnsafeBufferPointer<UInt8>, in object: JSONObject
   ) -> (name: Int, isOdd: Bool) {
@@ -134,7 +137,8 @@ extension JSONItemContext {
     var base = 0
     while base < count {
       let difference = table[run, base >> 3] ^ wanted
-      // Has the high bit of each byte set that is equal, and perhaps of bytes above such a one.
+      // Has the high bit set of each byte that is equal, and perhaps of the bytes above an equal
+      // one.
       var equal = (difference &- ones) & ~difference & (ones &* 0x80)
       while equal != 0 {
         let number = base + equal.trailingZeroBitCount >> 3
@@ -183,8 +187,10 @@ extension JSONItemContext {
       == other.loadUnaligned(fromByteOffset: place, as: type)
   }
 
-  /// Looks among names that bytes do not tell: escaped ones, others than ASCII; and among all of them for
-  /// a key that is not ASCII. `found` is the first plain name, negative for none.
+  /// Finds a member by comparing strings. Compares only the names that bytes do not decide, which
+  /// have escapes or are not ASCII, but all names if the key is not ASCII. `found` is the first
+  /// match by bytes, negative or nil for none, which is returned unless another match comes before
+  /// it.
   @inline(never)
   private func findOdd(_ key: String, in object: JSONObject, before found: Int?) -> Int? {
     let isASCII = key.utf8.allSatisfy { $0 < 0x80 }
@@ -202,7 +208,8 @@ extension JSONItemContext {
     return word(at: name).isKind(.string)
   }
 
-  /// Of many members; and for a container that outlived its item.
+  /// Finds a member in the dictionary of an object with many members, or for a container that
+  /// outlived its item.
   @inline(never)
   private func findHashed(_ key: String, in object: JSONObject) -> Int? {
     members(of: object)[key]
@@ -215,7 +222,7 @@ extension JSONItemContext {
     return hashedMembers(of: object.node, object.place)
   }
 
-  /// The keys of all members, each once, in the page's order.
+  /// Returns the keys of all members, each once, in the page's order.
   func keys(of object: JSONObject) -> [String] {
     if object.names == .hashed {
       return members(of: object).sorted { $0.value < $1.value }.map(\.key)

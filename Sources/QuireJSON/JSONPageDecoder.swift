@@ -7,38 +7,38 @@ public import QuirePagination
   public import Foundation
 #endif
 
-/// Decodes pages of JSON whose items are types of yours, by the settings of a `JSONDecoder`.
+/// A decoder of JSON pages into items of your types, with the settings of a `JSONDecoder`.
 ///
-/// The page is checked and indexed once by `JSONDocument`, and items are made straight from the index:
-/// with the values and the errors that the decoder would give, but without it. Its strategies for
-/// dates, data, keys and floating-point numbers and its `userInfo` are asked for at each page and kept
-/// exactly, closures of yours included. Of a name that occurs twice in an item the first counts. A
-/// `JSONValue` in an item keeps the server's text. Half a surrogate pair costs an item only where its type
-/// reads that text; bytes that are no UTF-8 always do.
+/// The page is checked and indexed once by `JSONDocument`, and items are made straight from the
+/// index, with the values and errors that the `JSONDecoder` would give, but without running it. Its
+/// strategies for dates, data, keys and floating-point numbers, your closures included, and its
+/// `userInfo` are read for each page and apply exactly. If a name occurs twice in an item, the
+/// first counts. A `JSONValue` in an item keeps the server's text. Half a surrogate pair fails an
+/// item only if its type reads that text; invalid UTF-8 always fails it.
 ///
-/// Foundation itself decodes, at its own speed, where a decoder may do what its settings do not say: a
-/// subclass of `JSONDecoder`, `allowsJSON5`, `assumesTopLevelDictionary`. A `JSONValue` keeps its text
-/// there too, but for a subclass.
+/// Foundation itself decodes, at its own speed, if a decoder may do more than these settings say: a
+/// subclass of `JSONDecoder`, `allowsJSON5`, `assumesTopLevelDictionary`. A `JSONValue` keeps its
+/// text there too, except with a subclass.
 public struct JSONPageDecoder<Item: Decodable & Sendable>: PageDecoder {
   let decoder: JSONDecoder
 
-  /// A decoder of pages; `decoder` brings date, data and key strategies of your own. Do not change
-  /// it any more once pages are being decoded.
+  /// Creates a decoder of pages. `decoder` has the strategies for dates, data and keys, by default
+  /// those of Foundation. Do not change it once pages are being decoded.
   public init(decoder: JSONDecoder = JSONDecoder()) {
     self.decoder = decoder
   }
 
-  /// True: a document that is not closed is an error.
+  /// Whether a page shows where it ends: true, because a document that is not closed is an error.
   public var isSelfDelimiting: Bool { true }
 
-  /// Reads a body that is one value, with the same `JSONDecoder`.
+  /// Decodes a body that is one value, with the same `JSONDecoder`.
   public func value<Value: Decodable>(
     _ type: Value.Type, of body: [UInt8], _ context: DecodingContext
   ) throws -> Value {
     try JSONBody.decode(type, from: body, context, decoder)
   }
 
-  /// Starts one page.
+  /// Begins to decode one page.
   public func begin(_ context: DecodingContext) -> any PageDecoding<Item> {
     let reader = JSONItemReader(decoder)
     return JSONPageDecoding(context, .init { reader.values(Item.self, of: $0) })
@@ -46,7 +46,7 @@ public struct JSONPageDecoder<Item: Decodable & Sendable>: PageDecoder {
 }
 
 extension JSONRawPageDecoder {
-  /// Reads a body that is one value with a `JSONDecoder` of defaults.
+  /// Decodes a body that is one value, with a default `JSONDecoder`.
   public func value<Value: Decodable>(
     _ type: Value.Type, of body: [UInt8], _ context: DecodingContext
   ) throws -> Value {
@@ -65,16 +65,16 @@ enum JSONBody {
   }
 }
 
-/// Decodes pages of JSON into items as the server wrote them, for export and for shapes that no
-/// type fits.
+/// A decoder of JSON pages into items as the server wrote them, for export and for items that fit
+/// no type.
 public struct JSONRawPageDecoder: PageDecoder {
-  /// A decoder of pages.
+  /// Creates a decoder of pages, which has no settings.
   public init() {}
 
-  /// True: a document that is not closed is an error.
+  /// Whether a page shows where it ends: true, because a document that is not closed is an error.
   public var isSelfDelimiting: Bool { true }
 
-  /// Starts one page.
+  /// Begins to decode one page.
   public func begin(_ context: DecodingContext) -> any PageDecoding<RawItem> {
     JSONPageDecoding(
       context,
@@ -83,16 +83,16 @@ public struct JSONRawPageDecoder: PageDecoder {
 }
 
 extension ClosurePageDecoder {
-  /// A decoder of pages of JSON that makes each item with `decode`.
+  /// Creates a decoder of JSON pages that makes each item with `decode`.
   public init(_ decode: @escaping @Sendable (RawItem) throws -> Item) {
     self.init(JSONRawPageDecoder(), decode)
   }
 }
 
 extension RawItem {
-  /// An item made of a JSON text of your own.
+  /// Creates an item from a JSON text of your own.
   ///
-  /// Throws as `JSONDocument` does.
+  /// Throws as `JSONDocument.init` does.
   public init(_ bytes: [UInt8], limits: DecodingLimits = .api) throws {
     self.init(try JSONDocument(bytes, limits: limits), node: 0)
   }
@@ -156,7 +156,8 @@ extension JSONDocument: RawItemStorage {
     }
   }
 
-  /// The node that names with `/` between them lead to.
+  /// Returns the node at a path of names with `/` between them, nil if there is none. In an array,
+  /// a name is an index.
   private func node(at path: String, from node: Int) -> Int? {
     var path = path
     return path.withUTF8 { path in
@@ -185,7 +186,7 @@ extension JSONDocument: RawItemStorage {
     return member(of: node, named: step)
   }
 
-  /// The value of the first member of that name.
+  /// Returns the value of the first member called `name`, nil if there is none.
   private func member(of node: Int, named name: UnsafeBufferPointer<UInt8>) -> Int? {
     index.withPointers { bytes, tape in
       guard JSONWord(bits: tape[node]).isKind(.object) else { return nil }
@@ -222,14 +223,14 @@ extension JSONWord.Kind {
   }
 }
 
-/// Tells a page of JSON from the page of a captive portal, a login form or a proxy.
+/// A check that tells a page of JSON from the page of a captive portal, a login form or a proxy.
 ///
-/// Content types lie both ways: JSON comes as text/html, and HTML as application/json. The first
-/// byte does not.
+/// Content types are wrong both ways: JSON is sent as text/html, and HTML as application/json. The
+/// first byte is reliable.
 enum JSONMediaType {
-  /// Throws `unexpectedMediaType`, quoting the page's start, when the page is not meant to be JSON.
+  /// Throws `unexpectedMediaType`, with the page's start, if the page is not meant to be JSON.
   static func check(_ page: [UInt8], contentType: String?) throws {
-    // What nearly every page of JSON begins with needs no type to be believed.
+    // Nearly every page of JSON begins so, and is accepted with any content type.
     if let first = page.first, first == UInt8(ascii: "{") || first == UInt8(ascii: "[") { return }
     let text = page.starts(with: [0xEF, 0xBB, 0xBF]) ? page[3...] : page[...]
     guard let first = text.first(where: { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }) else { return }
@@ -249,7 +250,7 @@ enum JSONMediaType {
       remedies: isTable(text) ? [Remedy(.decoder, ["CSV"], condition: "if it is a table")] : [])
   }
 
-  /// Whether the first lines have as many commas each, as those of a table have.
+  /// Whether the first two lines have the same number of commas, at least one, as in a table.
   private static func isTable(_ text: ArraySlice<UInt8>) -> Bool {
     let lines = text.prefix(4096).split(separator: UInt8(ascii: "\n"), maxSplits: 2)
     guard lines.count > 1, lines[0].first != UInt8(ascii: "<") else { return false }
@@ -257,7 +258,7 @@ enum JSONMediaType {
     return commas[0] > 0 && commas[0] == commas[1]
   }
 
-  /// Whether the page is XML by its own word or by its type, and no page of HTML.
+  /// Whether the page is XML, by its declaration or its content type, and not HTML.
   private static func isXML(_ text: ArraySlice<UInt8>, contentType: String?) -> Bool {
     let start = String(decoding: text.prefix(1024), as: UTF8.self).lowercased()
     guard !start.contains("<html"), !start.contains("<!doctype html") else { return false }
@@ -272,23 +273,24 @@ enum JSONMediaType {
     switch type.name {
     case "", "text/plain", "application/octet-stream", "application/javascript",
       "text/javascript", "application/x-javascript":
-      // A value, a guard, or an encoding that the document itself refuses in better words.
+      // A value, a guard, or another encoding, for which `JSONDocument` has a better message.
       return "{[\"-0123456789tfnw)\u{0}".utf8.contains(first) || first >= 0x80
     default: return "{[)".utf8.contains(first)
     }
   }
 
-  /// The first bytes of a text; "…" tells where it was cut, so that half a secret is known for one.
+  /// Returns the first bytes of a text. "…" marks a cut, so that redaction recognises half a secret
+  /// there.
   private static func quote(_ bytes: some Collection<UInt8>, _ count: Int) -> String {
     String(decoding: bytes.prefix(count), as: UTF8.self).unicodeScalars
       .map { $0.escaped(asASCII: true) }.joined() + (bytes.count > count ? "…" : "")
   }
 }
 
-/// What may stand before a page's JSON.
+/// The bytes that may precede the JSON of a page.
 enum JSONPrologue {
-  /// How many bytes to skip: a UTF-8 byte order mark, white space, and one guard against cross-site
-  /// script inclusion.
+  /// Returns the number of bytes to skip: a UTF-8 byte order mark, white space, and one guard
+  /// against cross-site script inclusion.
   ///
   /// Throws `malformed` for UTF-16 and UTF-32.
   static func length(of bytes: ArraySlice<UInt8>) throws -> Int {
@@ -313,7 +315,8 @@ enum JSONPrologue {
     ("for (;;);", false),
   ]
 
-  /// JSON starts with an ASCII character, so one of the first two bytes is 0 only in a wide encoding.
+  /// Throws `malformed` for UTF-16 and UTF-32. JSON starts with an ASCII character, so one of the
+  /// first two bytes is 0 only in these.
   private static func refuseWideEncodings(_ head: ArraySlice<UInt8>) throws {
     guard head.count >= 2 else { return }
     let (first, second) = (head[0], head[1])

@@ -1,7 +1,7 @@
 import QuireCore
 import QuirePagination
 
-/// Items as they arrive: decoded by the batch that a slice completes, and forgotten.
+/// Items as they arrive: each slice completes a batch of items, which are decoded and dropped.
 extension JSONPageDecoding {
   mutating func readyItems() throws -> DecodedItems<Item> {
     if let broken { throw broken }
@@ -13,7 +13,8 @@ extension JSONPageDecoding {
     return try takeItems()
   }
 
-  /// The items that are whole; what breaks one of them is thrown after those before it.
+  /// Decodes the complete items. If one is invalid, returns the items before it and keeps its error
+  /// in `broken`, to be thrown by the next call.
   mutating func takeItems() throws -> DecodedItems<Item> {
     guard let batch = splitter?.takeItems() else { return DecodedItems([]) }
     let first = handedOut
@@ -37,15 +38,16 @@ extension JSONPageDecoding {
     return try decode([0], in: document, from: first, withDigests: true)
   }
 
-  /// What is wrong with a page that ends within an item, or whose item is too large: where the item is no JSON as
-  /// far as it has come, that is. Behind a stray quote all that follows looks like a part of it.
+  /// Returns the error of a page that ends within an item, or whose item is too large. If the item
+  /// so far is not valid JSON, that is the cause: after a stray quote, everything looks like part
+  /// of the item.
   private func cause(of fault: PageError) -> any Error {
     guard let splitter else { return fault }
     let cause = Self.located(fault, in: splitter.count, splitter.openItem, itemLimits)
     return (cause as? PageError)?.code == .truncated ? fault : cause
   }
 
-  /// The error of one item by itself, with its number.
+  /// Returns the error of one item alone, with its number; `error` if the item is valid.
   private static func located(
     _ error: any Error, in number: Int, _ item: ArraySlice<UInt8>, _ limits: DecodingLimits
   ) -> any Error {
@@ -61,21 +63,21 @@ extension JSONPageDecoding {
     }
   }
 
-  /// A batch is a list like the one in the page, without the objects around that.
+  /// The limits for a batch, which is a list without the objects around it in the page.
   private var batchLimits: DecodingLimits {
     var limits = context.limits
     limits.depth -= context.items.paths.first?.steps.count ?? 0
     return limits
   }
 
-  /// An item by itself has no list around it.
+  /// The limits for one item, which has no list around it.
   private var itemLimits: DecodingLimits {
     var limits = batchLimits
     limits.depth -= 1
     return limits
   }
 
-  /// Takes bytes of a page whose items are wanted as they arrive.
+  /// Receives bytes of a page whose items are delivered as they arrive.
   mutating func arrive(_ slice: [UInt8]) throws {
     if hasBegun {
       splitter?.receive(slice[...])
@@ -84,11 +86,12 @@ extension JSONPageDecoding {
     bytes += slice
     let first = bytes.first { ![0xEF, 0xBB, 0xBF, 0x20, 0x09, 0x0A, 0x0D].contains($0) }
     let isPlain = first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
-    // An encoding shows in the first four bytes.
+    // Four bytes show the encoding. A page that does not start with a bracket is checked once 4,096
+    // bytes have arrived, or at its end.
     if isPlain && bytes.count >= 4 || bytes.count >= 4096 { try begin() }
   }
 
-  /// Looks at the beginning of the page.
+  /// Checks the beginning of the page, and passes the bytes so far to the splitter.
   mutating func begin() throws {
     guard !hasBegun else { return }
     hasBegun = true
@@ -99,7 +102,7 @@ extension JSONPageDecoding {
     bytes = []
   }
 
-  /// The envelope of a page whose items were forgotten.
+  /// Returns the envelope of a page whose items were delivered as they arrived.
   mutating func finishArrival() throws -> JSONDocument {
     try begin()
     guard let splitter else { preconditionFailure("A page that arrives has a splitter.") }

@@ -3,28 +3,28 @@ import QuireCore
 
 /// One page of JSON being decoded into items of any type.
 struct JSONPageDecoding<Item: Sendable>: PageDecoding {
-  /// How items are made.
+  /// The way in which items are made.
   struct Strategy: Sendable {
-    /// Which halves of escaped surrogate pairs may pass.
+    /// Which unpaired surrogates in escapes are accepted.
     var surrogates = JSONDocument.Surrogates.inValues
-    /// Makes, for a page, the function that makes the item of a node.
+    /// Returns, for a page, a function that makes the item at a node.
     var items: @Sendable (JSONDocument) -> (Int) throws -> Item
   }
 
   let context: DecodingContext
   private let strategy: Strategy
-  /// The page, or the beginning of one that arrives.
+  /// The page so far; with a splitter, only its beginning.
   var bytes: [UInt8] = []
   private var document: JSONDocument?
-  /// The lists of the page's items, and the document that they are in, once they were looked for.
+  /// The lists of the page's items and the document that holds them, once they were found.
   private var arranged: (document: JSONDocument, lists: [Int])?
-  /// Takes the page apart, where items are wanted as they arrive and are where they can be told.
+  /// The splitter of the page; nil unless items are delivered as they arrive, and are in one list.
   var splitter: JSONItemSplitter?
-  /// Whether the splitter has had the beginning of the page.
+  /// Whether the splitter has received the beginning of the page.
   var hasBegun = false
-  /// Items delivered before the page was whole, bad ones included.
+  /// The number of items delivered before the page was complete, bad items included.
   var handedOut = 0
-  /// What is wrong with the next item.
+  /// The error of the next item, to be thrown after the items before it.
   var broken: (any Error)?
 
   init(_ context: DecodingContext, _ strategy: Strategy) {
@@ -48,7 +48,7 @@ struct JSONPageDecoding<Item: Sendable>: PageDecoding {
     }
   }
 
-  /// Room is made for no more at once, whatever the answer says.
+  /// The most bytes to reserve at once, 16 MiB, because a declared length may be false.
   private static var mostExpected: Int { 16 << 20 }
 
   mutating func finish() throws -> any PageDocument {
@@ -58,7 +58,7 @@ struct JSONPageDecoding<Item: Sendable>: PageDecoding {
       self.document = document
       return document
     }
-    // Handed on, not shared: the page gets its padding in place.
+    // Moved, not copied, so that the padding is appended in place.
     var page: [UInt8] = []
     swap(&page, &bytes)
     try JSONMediaType.check(page, contentType: context.contentType)
@@ -101,7 +101,7 @@ struct JSONPageDecoding<Item: Sendable>: PageDecoding {
     return decoded
   }
 
-  /// `first` is the number of the first item in its page.
+  /// Decodes the items of `lists`. `first` is the index in its page of the first item.
   func decode(
     _ lists: [Int], in document: JSONDocument, from first: Int = 0, withDigests: Bool = false
   ) throws -> DecodedItems<Item> {
@@ -138,8 +138,8 @@ struct JSONPageDecoding<Item: Sendable>: PageDecoding {
     return result
   }
 
-  /// What is no text or no number in an item that could not be decoded, where that is why: half a surrogate
-  /// pair that was not read is not.
+  /// Returns the flawed value that made an item fail, nil if something else did: half a surrogate
+  /// pair in text that was not read is not the reason.
   private func flaw(behind error: any Error, in node: Int, of document: JSONDocument) -> Int? {
     if let flaw = document.flaw(in: node, ignoring: strategy.surrogates) { return flaw }
     switch (error as? LocatedDecodingError)?.underlying ?? error {
@@ -175,7 +175,7 @@ struct JSONPageDecoding<Item: Sendable>: PageDecoding {
 }
 
 extension DecodingLimits {
-  /// The error of a page with too many items, of which `count` is known or not.
+  /// Returns the error for a page with too many items; `count` is nil if their number is not known.
   func tooManyItems(_ count: Int? = nil) -> PageError {
     PageError(
       .limitExceeded,
@@ -183,7 +183,7 @@ extension DecodingLimits {
         + "for smaller pages.", remedies: [.raise(.init("DecodingLimits.items"))])
   }
 
-  /// The error of an item that is too large.
+  /// Returns the error for an item of too many bytes; `index` is its index in the page.
   func tooLarge(item index: Int, bytes: Int) -> PageError {
     PageError(
       .limitExceeded,
@@ -193,7 +193,7 @@ extension DecodingLimits {
 }
 
 extension JSONDocument {
-  /// How many items lists have together.
+  /// Returns the total number of items in `lists`.
   func itemCount(of lists: [Int]) -> Int {
     lists.reduce(0) { $0 + word(at: $1).length }
   }

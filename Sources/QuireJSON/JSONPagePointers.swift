@@ -1,11 +1,11 @@
-/// A page and its tape, as pointers that are lent for a call and point to a copy beyond it.
+/// Pointers to a page and its tape, which are lent for a call, and point to a copy after it.
 ///
-/// An array lends its address for a call, no longer. An item is decoded in such a call; but a type may
-/// keep its decoder, and ask it later. For that one, the page is copied: see `keep`.
+/// An array lends its address only for a call, in which one item is decoded. But a type may keep
+/// its decoder and use it later: for that decoder the page is copied (`keep`).
 struct JSONPagePointers {
   var bytes: UnsafePointer<UInt8>
   var tape: UnsafePointer<UInt64>
-  /// The copy, owned: `free` is to be called once.
+  /// The copy, which this value owns. `free` is to be called once.
   private var copy: Copy?
 
   private struct Copy {
@@ -13,7 +13,7 @@ struct JSONPagePointers {
     let tape: UnsafeMutablePointer<UInt64>
   }
 
-  /// Pointers to nothing but zeros, until the page is lent or kept.
+  /// Creates pointers to zeros, until the page is lent or kept.
   init() { (bytes, tape) = (UnsafePointer(Self.idle.bytes), UnsafePointer(Self.idle.tape)) }
 
   // SAFETY: written once, here, and never freed.
@@ -28,18 +28,18 @@ struct JSONPagePointers {
     return zeros
   }
 
-  /// Points to what is lent.
+  /// Sets the pointers.
   mutating func point(_ bytes: UnsafePointer<UInt8>, _ tape: UnsafePointer<UInt64>) {
     (self.bytes, self.tape) = (bytes, tape)
   }
 
-  /// Points to nothing that was lent any more.
+  /// Ends a loan: points to the copy, or to zeros if there is none.
   mutating func giveBack() {
     let own = copy ?? Self.idle
     point(own.bytes, own.tape)
   }
 
-  /// Points to a copy of the page.
+  /// Copies the page, once, and points to the copy.
   mutating func keep(_ index: JSONIndex) {
     if copy == nil {
       copy = Copy(bytes: Self.copy(of: index.bytes), tape: Self.copy(of: index.tape))

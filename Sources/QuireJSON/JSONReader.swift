@@ -25,8 +25,8 @@ public import QuirePagination
 /// let issues = client.cursor(
 ///   at: address, pagination: .github, decoder: JSONReadablePageDecoder<Issue>())
 /// ```
-/// What a `Decodable` type pays for is that its decoder is looked up at run time at each member; here
-/// nothing is. Members cost least when they are asked for in the page's order.
+/// A `Decodable` type pays for looking up its decoder at run time for each member; this type does
+/// not. Reading members in the page's order is fastest.
 public protocol JSONReadable: Sendable {
   /// Reads a value.
   ///
@@ -34,20 +34,20 @@ public protocol JSONReadable: Sendable {
   init(from json: inout JSONReader) throws
 }
 
-/// A value of a page, and its members where it is an object.
+/// A reader of one value of a page, and of its members if it is an object.
 ///
-/// Names are compared byte by byte; of a name that occurs twice the first counts. What does not fit is
-/// the `DecodingError` that `JSONDecoder` would throw.
+/// Names are compared byte by byte; if a name occurs twice, the first counts. A value that does not
+/// fit throws the `DecodingError` that `JSONDecoder` would throw.
 public struct JSONReader: ~Copyable {
   private let document: JSONDocument
-  // SAFETY: lent by `document` for the call that reads the item. A reader cannot be copied, and comes to a
-  // type only as `inout`: so none is left when the call ends.
+  // SAFETY: lent by `document` for the call that reads the item. A reader cannot be copied and is
+  // passed to a type only as `inout`, so that none is left when the call ends.
   private let bytes: UnsafePointer<UInt8>
   private let tape: UnsafePointer<UInt64>
-  /// The item, which paths start below.
+  /// The node of the item, where coding paths start.
   private let item: Int
   private let node: Int
-  /// How far the names were read, and where they end.
+  /// The progress through the names, and the node after the last.
   private var progress: JSONNameProgress
   private let end: Int
 
@@ -77,7 +77,7 @@ public struct JSONReader: ~Copyable {
     word(at: node).isContainer ? Int(tape[node + 1] >> 32) : node + 1
   }
 
-  /// The value of a member; nil when there is none.
+  /// Returns the value of a member, nil if there is none.
   private mutating func find(_ name: StaticString) -> Int? {
     let found = progress.find(
       name.utf8Start, name.utf8CodeUnitCount, from: node + 2, to: end, in: bytes, tape,
@@ -86,7 +86,7 @@ public struct JSONReader: ~Copyable {
     return found.name < 0 ? nil : found.name + 1
   }
 
-  /// Looks among all names: one may be written with escapes.
+  /// Searches all names by their text, because one may be written with escapes.
   @inline(never)
   private func findAgain(_ name: StaticString) -> Int? {
     let wanted = Array(UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
@@ -99,14 +99,14 @@ public struct JSONReader: ~Copyable {
     return found
   }
 
-  /// The value of a member that is there and not null.
+  /// Returns the value of a member, nil if there is none or it is null.
   @inline(__always)
   private mutating func present(_ name: StaticString) -> Int? {
     guard let found = find(name), !word(at: found).isKind(.null) else { return nil }
     return found
   }
 
-  /// Whether there is a member of that name, if only a null.
+  /// Whether there is a member of that name, even if it is null.
   public mutating func has(_ name: StaticString) -> Bool { find(name) != nil }
 
   // MARK: Values
@@ -151,41 +151,41 @@ public struct JSONReader: ~Copyable {
     throw mismatch(Bool.self, node)
   }
 
-  /// The text of a member.
+  /// Reads the text of a member, which must be there and not null.
   public mutating func string(_ name: StaticString) throws -> String {
     try string(at: member(name))
   }
 
-  /// The text of a member; nil where there is none, and for null.
+  /// Reads the text of a member; nil if there is none, and for null.
   public mutating func stringIfPresent(_ name: StaticString) throws -> String? {
     guard let node = present(name) else { return nil }
     return try string(at: node)
   }
 
-  /// The whole number of a member.
+  /// Reads the whole number of a member, which must be there and not null.
   public mutating func integer(_ name: StaticString) throws -> Int { try integer(at: member(name)) }
 
-  /// The whole number of a member; nil where there is none, and for null.
+  /// Reads the whole number of a member; nil if there is none, and for null.
   public mutating func integerIfPresent(_ name: StaticString) throws -> Int? {
     guard let node = present(name) else { return nil }
     return try integer(at: node)
   }
 
-  /// The number of a member.
+  /// Reads the number of a member, which must be there and not null.
   public mutating func double(_ name: StaticString) throws -> Double {
     try double(at: member(name))
   }
 
-  /// The number of a member; nil where there is none, and for null.
+  /// Reads the number of a member; nil if there is none, and for null.
   public mutating func doubleIfPresent(_ name: StaticString) throws -> Double? {
     guard let node = present(name) else { return nil }
     return try double(at: node)
   }
 
-  /// The truth value of a member.
+  /// Reads the truth value of a member, which must be there and not null.
   public mutating func bool(_ name: StaticString) throws -> Bool { try bool(at: member(name)) }
 
-  /// The truth value of a member; nil where there is none, and for null.
+  /// Reads the truth value of a member; nil if there is none, and for null.
   public mutating func boolIfPresent(_ name: StaticString) throws -> Bool? {
     guard let node = present(name) else { return nil }
     return try bool(at: node)
@@ -193,14 +193,14 @@ public struct JSONReader: ~Copyable {
 
   // MARK: Types of yours
 
-  /// A member that reads itself.
+  /// Reads a member of a `JSONReadable` type, which must be there.
   public mutating func value<Value: JSONReadable>(
     _ name: StaticString, as type: Value.Type = Value.self
   ) throws -> Value {
     try read(type, at: member(name))
   }
 
-  /// A member that reads itself; nil where there is none, and for null.
+  /// Reads a member of a `JSONReadable` type; nil if there is none, and for null.
   public mutating func valueIfPresent<Value: JSONReadable>(
     _ name: StaticString, as type: Value.Type = Value.self
   ) throws -> Value? {
@@ -208,14 +208,14 @@ public struct JSONReader: ~Copyable {
     return try read(type, at: node)
   }
 
-  /// The elements of a list, each of which reads itself.
+  /// Reads a list of a `JSONReadable` type, which must be there and not null.
   public mutating func list<Value: JSONReadable>(
     _ name: StaticString, of type: Value.Type = Value.self
   ) throws -> [Value] {
     let list = try member(name)
     let word = word(at: list)
     guard word.isKind(.array) else { throw mismatch([Any].self, list) }
-    // In place: one code serves all types, and each append would look the type of the array up.
+    // In place: this code is not specialized, and each `append` would look up the array's type.
     return try [Value](unsafeUninitializedCapacity: word.length) { values, count in
       var element = list + 2
       while count < word.length {
@@ -226,7 +226,7 @@ public struct JSONReader: ~Copyable {
     }
   }
 
-  /// A member of a `Decodable` type, such as a date, by the defaults of `JSONDecoder`.
+  /// Reads a member of a `Decodable` type, such as a date, with the defaults of `JSONDecoder`.
   public mutating func decoded<Value: Decodable>(
     _ name: StaticString, as type: Value.Type = Value.self
   ) throws -> Value {
@@ -238,7 +238,7 @@ public struct JSONReader: ~Copyable {
     return try Value(from: &reader)
   }
 
-  /// The value itself, where it is a scalar or of a `Decodable` type.
+  /// Reads the value itself, a scalar or of a `Decodable` type, with the defaults of `JSONDecoder`.
   public func decoded<Value: Decodable>(_ type: Value.Type = Value.self) throws -> Value {
     try decoded(type, at: node)
   }
@@ -273,7 +273,7 @@ public struct JSONReader: ~Copyable {
         debugDescription: "No value associated with key \(name)."))
   }
 
-  /// The error of a value that was to be a text, or that of a text that no string can hold.
+  /// Returns the error for a value that is not a string, or for text that no `String` can hold.
   @inline(never)
   private func noText(_ node: Int) -> any Error {
     if word(at: node).kind.isString { return document.flawError(at: node) }
@@ -289,11 +289,12 @@ public struct JSONReader: ~Copyable {
   }
 }
 
-/// What the readers of one page share. Used by one task at a time.
+/// The state that the readers of one page share. Used by one task at a time.
 final class JSONReaderNotes {
-  /// The number that did not fit its type: its error has no path to it.
+  /// The node of the number that did not fit its type: its error has no path to it.
   var unfitNumber: Int?
-  /// The way to the last value that an error was about: a type may go on behind each of them.
+  /// The steps to the last value that had an error. A type may catch errors and read on, so the
+  /// search for the next value starts there.
   private var way: [JSONDocument.Step] = []
 
   func keys(to node: Int, from item: Int, in document: JSONDocument) -> [any CodingKey] {
@@ -301,22 +302,22 @@ final class JSONReaderNotes {
   }
 }
 
-/// Decodes pages of JSON into items that read themselves from the index.
+/// A decoder of JSON pages into items that read themselves from the index.
 public struct JSONReadablePageDecoder<Item: JSONReadable>: PageDecoder {
-  /// A decoder of pages.
+  /// Creates a decoder of pages, which has no settings.
   public init() {}
 
-  /// True: a document that is not closed is an error.
+  /// Whether a page shows where it ends: true, because a document that is not closed is an error.
   public var isSelfDelimiting: Bool { true }
 
-  /// Reads a body that is one value, with a `JSONDecoder` of defaults.
+  /// Decodes a body that is one value, with a default `JSONDecoder`.
   public func value<Value: Decodable>(
     _ type: Value.Type, of body: [UInt8], _ context: DecodingContext
   ) throws -> Value {
     try JSONBody.decode(type, from: body, context, JSONDecoder())
   }
 
-  /// Starts one page.
+  /// Begins to decode one page.
   public func begin(_ context: DecodingContext) -> any PageDecoding<Item> {
     JSONPageDecoding(
       context,

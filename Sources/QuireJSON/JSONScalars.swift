@@ -7,11 +7,11 @@ import QuirePagination
   import Foundation
 #endif
 
-/// Why a value is not what a type wants.
+/// The reason why a value does not fit a type.
 enum JSONProblem: Error {
-  /// It is null.
+  /// The value is null.
   case null
-  /// It is of another kind.
+  /// The value is of another kind.
   case mismatch
   /// A number that the type cannot hold.
   case unfit
@@ -19,7 +19,7 @@ enum JSONProblem: Error {
   case text
 }
 
-/// From the index to texts, numbers and truth values, as `JSONDecoder` reads them.
+/// Reading strings, numbers and truth values from the index, as `JSONDecoder` does.
 extension JSONItemContext {
   func string(at node: Int) throws(JSONProblem) -> String {
     let word = word(at: node)
@@ -39,11 +39,11 @@ extension JSONItemContext {
     let word = word(at: node)
     if word.isKind(.true) { return true }
     if word.isKind(.false) { return false }
-    // For null too, as `JSONDecoder` says it.
+    // Also for null, as in `JSONDecoder`.
     throw .mismatch
   }
 
-  /// The node behind `node` and everything in it.
+  /// Returns the node after `node` and everything in it.
   @inline(__always)
   func next(after node: Int) -> Int {
     word(at: node).isContainer ? Int(tape[node + 1] >> 32) : node + 1
@@ -76,8 +76,8 @@ extension JSONItemContext {
     return try unusual(type, at: node)
   }
 
-  /// Infinity and what is no number, where a strategy has words for them; no escapes, as in
-  /// `JSONDecoder`.
+  /// Reads an infinity or NaN by the words of the strategy `convertFromString`; a string with
+  /// escapes does not match, as in `JSONDecoder`.
   @inline(never)
   private func spelled<Float: JSONFloat>(
     _ type: Float.Type, at node: Int
@@ -97,7 +97,7 @@ extension JSONItemContext {
     guard word.kind == .number || word.kind == .longNumber else {
       throw word.kind == .null ? .null : .mismatch
     }
-    // A mantissa that fits needs no rounding, and no exponent needs no range.
+    // Up to 36 digits need no rounding, and without an exponent the value is in range.
     let text = UnsafeBufferPointer(start: bytes + word.offset, count: word.length)
     if word.length <= 36, text.allSatisfy({ $0 | 0x20 != UInt8(ascii: "e") }),
       let value = Decimal(string: String(decoding: text, as: UTF8.self))
@@ -107,8 +107,8 @@ extension JSONItemContext {
     return try unusual(Decimal.self, at: node)
   }
 
-  /// A number that is written unusually for its type, such as `1e2` for an integer, by `JSONDecoder`
-  /// itself.
+  /// Decodes a number in an unusual form for its type, such as `1e2` for an integer, with
+  /// `JSONDecoder` itself.
   @inline(never)
   private func unusual<Number: Decodable>(
     _ type: Number.Type, at node: Int
@@ -123,11 +123,11 @@ extension JSONItemContext {
   }
 }
 
-/// A floating-point type that numbers are read as.
+/// A floating-point type that JSON numbers are read as.
 protocol JSONFloat: BinaryFloatingPoint, Decodable, LosslessStringConvertible {
   /// The powers of ten that the type holds exactly, from 1 on.
   static var exactPowers: [Self] { get }
-  /// The integers up to which the type holds all.
+  /// The largest integer up to which the type holds all integers.
   static var exactIntegers: UInt64 { get }
 }
 
@@ -147,14 +147,14 @@ extension JSONFloat {
   }
 }
 
-/// From a number's text, which the scanner has checked, to its value.
+/// Conversion of a number from its text, which the scanner has checked.
 enum JSONNumber {
-  /// Nil for what is not written as an integer, or does not fit.
+  /// Returns the integer; nil if the text has a point or an exponent, or the type cannot hold it.
   @inline(__always)
   static func integer<Integer: FixedWidthInteger>(
     _ type: Integer.Type, _ text: UnsafePointer<UInt8>, _ count: Int
   ) -> Integer? {
-    // 18 digits fit into 64 bits, whatever they are.
+    // Any 18 digits fit into 64 bits.
     guard count <= 18 else {
       return Integer(
         String(decoding: UnsafeBufferPointer(start: text, count: count), as: UTF8.self))
@@ -171,10 +171,10 @@ enum JSONNumber {
     return Integer(exactly: isNegative ? 0 &- value : value)
   }
 
-  /// The nearest value; nil for what is too large or too small.
+  /// Returns the nearest value; nil if it is too large or too small for the type.
   ///
-  /// A mantissa and a power of ten that are exact need one rounding (Clinger 1990, "How to read
-  /// floating point numbers accurately"); others are the standard library's.
+  /// If the mantissa and the power of ten are exact, one rounding suffices (Clinger 1990, "How to
+  /// read floating point numbers accurately"); other numbers are left to the standard library.
   @inline(__always)
   static func float<Float: JSONFloat>(
     _ type: Float.Type, _ text: UnsafePointer<UInt8>, _ count: Int
@@ -195,7 +195,7 @@ enum JSONNumber {
     var hasExponent = false
   }
 
-  /// Nil for more than 18 digits, and for exponents of more than three.
+  /// Splits a number; nil for more than 18 digits, and for exponents of more than three.
   @inline(__always)
   private static func parts(_ text: UnsafePointer<UInt8>, _ count: Int) -> Parts? {
     guard count <= 20 else { return nil }
@@ -245,17 +245,18 @@ enum JSONNumber {
     guard let value = Float(String(decoding: bytes, as: UTF8.self)), value.isFinite else {
       return nil
     }
-    // What is written as zero is zero; what is rounded to it is too small. The exponent comes last.
+    // A zero must be written as zero: a number that is rounded to it is too small. With an
+    // exponent, that is not decided here.
     if value == 0, bytes.contains(where: { $0 | 0x20 == UInt8(ascii: "e") }) { return nil }
     return value == 0 && bytes.contains { $0 &- UInt8(ascii: "1") < 9 } ? nil : value
   }
 }
 
-/// Escapes in strings, which the scanner has checked.
+/// Resolving escapes in strings, which the scanner has checked.
 enum JSONEscapes {
-  /// The text between two quotes.
+  /// Returns the text of a string's content.
   static func text(of written: UnsafeBufferPointer<UInt8>) -> String {
-    // No escape is shorter than what it stands for.
+    // An escape is at least as long as the character it stands for.
     withUnsafeTemporaryAllocation(of: UInt8.self, capacity: written.count) { output in
       guard let from = written.baseAddress, let to = output.baseAddress else { return "" }
       let (count, isASCII) = resolve(from, written.count, into: to)
@@ -264,16 +265,18 @@ enum JSONEscapes {
     }
   }
 
-  /// Writes the text of `count` bytes, for which `to` has room; returns how long it is.
+  /// Writes the text of the `count` bytes at `from` to `to`, which has room for as many. Returns
+  /// the length of the text, and whether it is ASCII.
   static func resolve(
     _ from: UnsafePointer<UInt8>, _ count: Int, into to: UnsafeMutablePointer<UInt8>
   ) -> (count: Int, isASCII: Bool) {
     var (read, written) = (0, 0)
-    // All bytes one over the other, and the largest character that was escaped.
+    // All bytes combined by OR, and the largest escaped character, to tell whether the text is
+    // ASCII.
     var (seen, largest): (UInt64, UInt32) = (0, 0)
     while read < count {
       if read &+ 8 <= count {
-        // Written as it is, up to its end: what stands behind a backslash will be written over.
+        // All eight bytes are written; those from a backslash on will be overwritten.
         let chunk = JSONScanner.load(from + read)
         UnsafeMutableRawPointer(to + written).storeBytes(of: chunk.littleEndian, as: UInt64.self)
         seen |= chunk
@@ -306,7 +309,7 @@ enum JSONEscapes {
     return (written, seen & 0x8080_8080_8080_8080 == 0 && largest < 0x80)
   }
 
-  /// Has the high bit of the first byte set that is a backslash; is 0 when none is.
+  /// Returns a mask whose lowest bit is the high bit of the first backslash; 0 if there is none.
   @inline(__always)
   private static func backslash(in chunk: UInt64) -> UInt64 {
     let ones: UInt64 = 0x0101_0101_0101_0101
@@ -326,7 +329,8 @@ enum JSONEscapes {
     }
   }
 
-  /// The character that `\uXXXX`, or a pair of them, stands for, and their length.
+  /// Returns the character that `\uXXXX`, or a surrogate pair of them, stands for, and the length
+  /// of the escape.
   private static func scalar(_ escape: UnsafePointer<UInt8>) -> (UnicodeScalar, length: Int) {
     let high = unit(escape + 2)
     if let scalar = UnicodeScalar(high) { return (scalar, 6) }

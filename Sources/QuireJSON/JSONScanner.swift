@@ -1,14 +1,15 @@
 import QuirePagination
 
-/// Reads a page once, checks that it is JSON (RFC 8259), and writes its tape.
+/// A scanner that reads a page once, checks that it is JSON (RFC 8259), and writes its tape.
 ///
 /// There is no recursion: while a container is open, its second word holds the tape index of the
-/// container around it, and its first word the count of what was read in it so far. The bytes are
-/// padded with zeros, which are neither white space nor part of any token: so no read needs to ask
-/// for the end, and sixteen bytes can be loaded anywhere. One file, because the optimizer must see
-/// the hot loop whole; what is added up there counts the page's bytes, and cannot overflow.
+/// container around it, and its first word the number of children read so far. The page is padded
+/// with zeros, which are neither white space nor part of any token, so that no read has to check
+/// for the end, and sixteen bytes can be loaded anywhere. All is in one file, because the optimizer
+/// must see the whole hot loop. Its wrapping arithmetic counts bytes of the page, and cannot
+/// overflow.
 struct JSONScanner {
-  /// Zero bytes that must follow the page.
+  /// The number of zero bytes that must follow the page.
   static let padding = 16
 
   private let bytes: UnsafePointer<UInt8>
@@ -18,19 +19,20 @@ struct JSONScanner {
   private let limits: DecodingLimits
 
   private var position: Int
-  /// Words written.
+  /// The number of words written.
   private(set) var used = 0
   /// Whether any value is flawed.
   private(set) var hasFlaws = false
 
-  /// The innermost open container, and what was read in it.
+  /// The innermost open container, whether it is an object, the number of children read in it, and
+  /// the number of open containers.
   private var container = 0
   private var isObject = false
   private var count = 0
   private var depth = 0
 
-  /// A scanner of `bytes[start..<end]`, which `padding` zeros follow; `words` has room for
-  /// `wordCapacity(for:limits:)`.
+  /// Creates a scanner of `bytes[start..<end]`, which `padding` zeros follow; `words` has room for
+  /// `wordCapacity(for:limits:)` words.
   init(
     bytes: UnsafePointer<UInt8>, start: Int, end: Int, words: UnsafeMutablePointer<UInt64>,
     limits: DecodingLimits
@@ -43,18 +45,19 @@ struct JSONScanner {
     position = start
   }
 
-  /// Words that no page of that many bytes can exceed: each takes a byte, but for a container that
-  /// was not closed. Room that is not written costs no memory.
+  /// Returns a number of words that no page of `byteCount` bytes exceeds: each word takes a byte,
+  /// except the second one of a container that is not closed. Reserved memory that is never written
+  /// costs nothing.
   static func wordCapacity(for byteCount: Int, limits: DecodingLimits) -> Int {
     max(0, min(byteCount + min(byteCount, limits.depth), limits.events, JSONWord.maximumLength))
   }
 
-  /// What should follow the value of a page.
+  /// The name, in messages, of what follows the value of a page.
   static let end: StaticString = "the end of the page"
 
-  /// Reads the whole page.
+  /// Reads the whole page. Throws the first fault.
   mutating func scan() throws(JSONFault) {
-    // A copy that nothing else has the address of stays in registers.
+    // A local copy, whose address is not taken, stays in registers.
     var scanner = self
     defer { self = scanner }
     try scanner.readPage()
@@ -70,8 +73,9 @@ struct JSONScanner {
 
   // MARK: Values
 
-  /// Reads a scalar or an empty container, behind the opening brackets of any others; each with the name before
-  /// it, which is read in one place so that the loop stays small enough to be compiled as one.
+  /// Reads up to the end of the next scalar or empty container, with the opening brackets and names
+  /// before it. Names are read in one place only, which keeps the loop small enough to be compiled
+  /// as one function.
   @inline(__always)
   private mutating func readValue() throws(JSONFault) {
     while true {
@@ -93,7 +97,7 @@ struct JSONScanner {
     }
   }
 
-  /// Reads what follows a value: closing brackets and a comma. Returns false at the end.
+  /// Reads the closing brackets and the comma after a value. Returns false at the end of the root.
   @inline(__always)
   private mutating func readSeparator() throws(JSONFault) -> Bool {
     while depth > 0 {
@@ -128,7 +132,7 @@ struct JSONScanner {
     skipWhiteSpace()
   }
 
-  /// Reads `null`, `true` or `false`, whose first letter was seen; `lastFour` are its last letters.
+  /// Reads `null`, `true` or `false`, whose first letter was read; `lastFour` are its last letters.
   @inline(__always)
   private mutating func readLiteral(
     _ kind: JSONWord.Kind, _ name: StaticString, _ lastFour: UInt32
@@ -195,7 +199,8 @@ struct JSONScanner {
 
   // MARK: Strings
 
-  /// Reads the string whose opening quote is here; the common one, plain ASCII, by eight bytes.
+  /// Reads the string whose opening quote is at `position`. Plain ASCII, the common case, is read
+  /// by sixteen bytes.
   @inline(__always)
   private mutating func readString() throws(JSONFault) {
     let start = position &+ 1
@@ -218,19 +223,20 @@ struct JSONScanner {
     position = index &+ 1
   }
 
-  /// Eight bytes, the first in the lowest bits.
+  /// Returns eight bytes as an integer, the first in the lowest bits.
   @inline(__always)
   static func load(_ bytes: UnsafePointer<UInt8>) -> UInt64 {
     UInt64(littleEndian: UnsafeRawPointer(bytes).loadUnaligned(as: UInt64.self))
   }
 
-  /// How many of sixteen bytes stand before the first that is a quote, a backslash, a control character or
-  /// not ASCII; 16 when none is.
+  /// Returns how many of sixteen bytes precede the first quote, backslash, control character or
+  /// byte that is not ASCII; 16 if there is none.
   @inline(__always)
   static func plainBytes(_ bytes: UnsafePointer<UInt8>) -> Int {
     let chunk = UnsafeRawPointer(bytes).loadUnaligned(as: SIMD16<UInt8>.self)
-    // The high bit of each byte says it. Subtracting sets that of no byte between 0x20 and 0x7F but the one that
-    // is looked for. Comparisons of vectors are not compiled to those of the processor.
+    // The high bit of each byte marks a special one. In ASCII, each subtraction sets it only for
+    // the bytes that it looks for. SIMD comparisons are not used: the compiler does not translate
+    // them to the processor's.
     let quote = (chunk ^ 0x22) &- 1
     let backslash = (chunk ^ 0x5C) &- 1
     let special = (chunk | quote | backslash | (chunk &- 0x20)) & 0x80
@@ -264,8 +270,7 @@ struct JSONScanner {
     let length = position &- start
     let isLong = length > limits.numberLength
     hasFlaws = hasFlaws || isLong
-    // The length of a number that will not be read does not matter; its end does, and a string's
-    // limit serves.
+    // A number that is too long is never read, but its length must fit a word, like a string's.
     guard length <= JSONWord.maximumLength else {
       throw JSONFault(reason: .stringLength, offset: start)
     }
@@ -281,12 +286,12 @@ struct JSONScanner {
 
   // MARK: White space and faults
 
-  /// Skips white space in a container, and marks it.
+  /// Skips white space, and marks the container as having some.
   @inline(__always)
   private mutating func skipWhiteSpace() {
     if bytes[position] > 0x20 { return }
     words[container] |= JSONWord.spaced
-    // Some servers write one space behind each comma and colon.
+    // Some servers write one space after each comma and colon.
     if bytes[position] == 0x20, bytes[position &+ 1] > 0x20 {
       position &+= 1
     } else {
@@ -321,7 +326,8 @@ struct JSONScanner {
     JSONFault(reason: .events(capacity), offset: position)
   }
 
-  /// The fault of a word that starts like `expected`: where it leaves it, or where the page ends.
+  /// Returns the fault of a word that starts like `expected`: at the first letter that differs, or
+  /// at the end of the page.
   @inline(never)
   private static func literalFault(
     _ expected: StaticString, _ bytes: UnsafePointer<UInt8>, _ start: Int, _ end: Int

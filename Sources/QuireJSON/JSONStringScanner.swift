@@ -1,12 +1,13 @@
 import QuirePagination
 
-/// Reads the part of a string that is not plain ASCII: escapes and UTF-8 (RFC 3629).
+/// A scanner for the part of a string that is not plain ASCII: escapes and UTF-8 (RFC 3629).
 ///
-/// Text that no Unicode string can hold does not stop the scan: a quote and a backslash are never
-/// part of a longer UTF-8 sequence, so the structure does not depend on the bytes between.
-/// The fault is recorded, and thrown only when the string is read.
+/// Text that no Unicode string can hold does not stop the scan: a quote or a backslash is never
+/// part of a longer UTF-8 sequence, so the structure does not depend on the bytes between. The
+/// fault is recorded, and thrown only when the string is read.
 enum JSONStringScanner {
-  /// Reads from `start`, inside a string, to its closing quote at `end`.
+  /// Reads from `start`, inside a string, to its closing quote. Returns the kind of the string and
+  /// the index of the quote.
   @inline(never)
   static func scan(
     _ bytes: UnsafePointer<UInt8>, from start: Int, end pageEnd: Int
@@ -48,8 +49,9 @@ enum JSONStringScanner {
     return (kind, index)
   }
 
-  /// Skips what a slice of a page has of a string: up to behind its closing quote, or to the end of the slice.
-  /// `isEscaped` is whether the byte before the slice, or before `start`, was the backslash of an escape.
+  /// Skips the part of a string that is in a slice of a page: past its closing quote, or to the end
+  /// of the slice. `isEscaped` is whether the byte before, possibly in an earlier slice, is the
+  /// backslash of an escape.
   static func skip(
     _ slice: UnsafeBufferPointer<UInt8>, from start: Int, isEscaped: inout Bool
   ) -> (end: Int, isClosed: Bool) {
@@ -75,8 +77,8 @@ enum JSONStringScanner {
     return (index, false)
   }
 
-  /// The length of the UTF-8 sequence at `bytes`, 2 to 4; 0 when it is overlong, a surrogate,
-  /// beyond U+10FFFF, cut short or no start of a sequence. The padding makes reading ahead safe.
+  /// Returns the length of the UTF-8 sequence at `bytes`, 2 to 4; 0 if it is overlong, a surrogate,
+  /// beyond U+10FFFF, cut short or does not start a sequence. The padding makes reading ahead safe.
   @inline(__always)
   static func sequenceLength(_ bytes: UnsafePointer<UInt8>) -> Int {
     let first = bytes[0]
@@ -118,7 +120,7 @@ enum JSONStringScanner {
         bytes[index + 7] == UInt8(ascii: "u")
       else { return (6, true) }
       let low = try readUnit(bytes, at: index + 8, end: end)
-      // A unit that is no partner is read again, as the start of its own escape.
+      // A second unit that is not a low surrogate is read again, as the start of its own escape.
       return low & 0xFC00 == 0xDC00 ? (12, false) : (6, true)
     default:
       throw fault("one of \"\\/bfnrtu", bytes, at: index + 1, end: end)

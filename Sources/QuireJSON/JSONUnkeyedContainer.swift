@@ -1,6 +1,6 @@
 /// The elements of an array, in order.
 ///
-/// Three words long, so that it fits into an existential without memory of its own.
+/// It has three words, so that an existential holds it without an allocation.
 struct JSONUnkeyedContainer: UnkeyedDecodingContainer {
   let context: JSONItemContext
   private let array: UInt32
@@ -25,14 +25,15 @@ struct JSONUnkeyedContainer: UnkeyedDecodingContainer {
 
   // MARK: Going on
 
-  /// The next element, which stays the next one until it was decoded.
+  /// Returns the next element, which stays the next until `advance` is called. Throws
+  /// `valueNotFound` at the end.
   @inline(__always)
   private func element(for type: Any.Type) throws -> Int {
     guard !isAtEnd else { throw atEnd(type) }
     return Int(next)
   }
 
-  /// The next element; nil for null, which is passed, and at the end.
+  /// Returns the next element; nil for null and at the end, and then the index advances.
   private mutating func present() -> Int? {
     guard !isAtEnd else {
       position += 1

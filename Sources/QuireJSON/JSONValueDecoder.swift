@@ -8,13 +8,14 @@ import Synchronization
   import Foundation
 #endif
 
-/// `Decoder` over one value of a page, and the container of that value alone.
+/// A `Decoder` of one value of a page, and its container for a single value.
 struct JSONValueDecoder: Decoder, SingleValueDecodingContainer {
   let context: JSONItemContext
   private let number: UInt32
   let place: JSONPlace
 
-  /// No tape is longer than 32 bits count; so a decoder fits into an existential without memory of its own.
+  /// Creates a decoder. 32 bits hold any node of a tape, so that an existential holds the decoder
+  /// without an allocation.
   @inline(__always)
   init(_ context: JSONItemContext, _ node: Int, _ place: JSONPlace) {
     self.context = context
@@ -114,8 +115,8 @@ extension JSONValueDecoder: JSONValueSource {
   }
 }
 
-/// A dictionary whose keys a key strategy leaves alone, as `JSONDecoder` does. What its values are is found out
-/// by a cast, for which there has to be a protocol.
+/// A dictionary whose keys a key strategy leaves unchanged, as in `JSONDecoder`. It is a protocol
+/// because only a cast can find the type of the values.
 private protocol JSONStringDictionary {
   static func decode(_ node: Int, _ context: JSONItemContext, _ decoder: JSONValueDecoder) throws
     -> Self
@@ -142,8 +143,8 @@ extension Dictionary: JSONStringDictionary where Key == String, Value: Decodable
   }
 }
 
-/// A list whose elements are decoded without a container that is asked for each of them. What they are is found
-/// out by a cast, for which there has to be a protocol.
+/// A list whose elements are decoded directly, without an unkeyed container. It is a protocol
+/// because only a cast can find the type of the elements.
 protocol JSONElementList {
   static func decode(by decoder: JSONValueDecoder) throws -> Self
 }
@@ -167,9 +168,10 @@ extension Array: JSONElementList where Element: Decodable {
 }
 
 extension JSONItemContext {
-  /// The elements of a list; nil where they are no scalars, and where one of them does not fit.
+  /// Returns the elements of a list; nil if they are not texts, numbers or truth values, or one of
+  /// them does not fit.
   fileprivate func scalars<Element>(_ type: Element.Type, of list: Int) -> [Element]? {
-    // Each case makes a list of just the type that it was chosen by.
+    // Each case makes a list of exactly the type by which it was chosen.
     switch types.special(type) {
     case .string?:
       let texts = elements(of: list) { node throws(JSONProblem) in try string(at: node) }
@@ -208,8 +210,8 @@ extension JSONItemContext {
   }
 }
 
-/// The types that are not asked to decode themselves, as in `JSONDecoder`; and those whose asking would end in
-/// the same here.
+/// A type that does not decode itself: because `JSONDecoder` treats it so, or because the result is
+/// the same and this is faster.
 // SAFETY: types are constant.
 enum JSONSpecialType: @unchecked Sendable {
   case string, int, double, bool, json, date, data, url, decimal
@@ -234,12 +236,13 @@ enum JSONSpecialType: @unchecked Sendable {
   }
 }
 
-/// The types that were decoded, and which of them are special.
+/// A cache of the types decoded so far, and of which of them are special.
 struct JSONKnownTypes {
-  /// A page has few types: to look at others again does no harm.
+  /// The most types kept. A page has few; others are looked up in `ofProcess` each time.
   private static var most: Int { 32 }
 
-  /// To find out what a type is takes as long as to decode a hundred values.
+  /// The types decoded in this process: to classify a type takes as long as to decode a hundred
+  /// values.
   private static let ofProcess = Mutex<[ObjectIdentifier: JSONSpecialType?]>([:])
   private static var mostOfProcess: Int { 4096 }
 
@@ -272,9 +275,9 @@ struct JSONKnownTypes {
   }
 }
 
-/// Values of any type.
+/// Decoding values of any type.
 extension JSONItemContext {
-  /// Decodes what `key` leads to from `place`.
+  /// Decodes the value under `key` at `place`.
   func decode<T: Decodable>(
     _ type: T.Type, at node: Int, in place: JSONPlace, key: some CodingKey
   ) throws -> T {
@@ -298,7 +301,7 @@ extension JSONItemContext {
     }
   }
 
-  /// Decodes a list that is a `T`.
+  /// Decodes a list of the type `list`, which is `T`.
   private func decode<T, List: JSONElementList>(
     _ type: T.Type, _ list: List.Type, _ decoder: JSONValueDecoder
   ) throws -> T {
@@ -310,7 +313,7 @@ extension JSONItemContext {
     options.takesNamesAsTheyAre ? try T(from: decoder) : try decodeConverted(type, decoder)
   }
 
-  /// Where a key strategy changes names, it leaves those of dictionaries alone.
+  /// Decodes a value under a key strategy, which leaves the keys of dictionaries unchanged.
   @inline(never)
   private func decodeConverted<T: Decodable>(
     _ type: T.Type, _ decoder: JSONValueDecoder
@@ -329,7 +332,7 @@ extension JSONItemContext {
     _ within: ((JSONValueDecoder) throws -> Any) throws -> Any
   ) throws -> T {
     do {
-      // Each case makes a value of just the type that it was chosen by.
+      // Each case makes a value of exactly the type by which it was chosen.
       switch special {
       case .string: return unsafeBitCast(try string(at: node), to: type)
       case .int: return unsafeBitCast(try integer(Int.self, at: node), to: type)
@@ -406,7 +409,7 @@ extension JSONItemContext {
   }
 }
 
-/// What does not fit, in the words of `JSONDecoder`.
+/// Errors for values that do not fit, in the words of `JSONDecoder`.
 extension DecodingError {
   static func null(
     _ wanted: String, _ type: Any.Type, at path: [any CodingKey]
@@ -428,7 +431,7 @@ extension DecodingError {
   }
 }
 
-/// Saying what does not fit, and where, as `JSONDecoder` does.
+/// Errors for values that do not fit, with their paths, as in `JSONDecoder`.
 extension JSONItemContext {
   @inline(never)
   func error(
@@ -462,7 +465,7 @@ extension JSONItemContext {
 }
 
 extension JSONWord.Kind {
-  /// As `JSONDecoder` names kinds.
+  /// The name of the kind in messages of `JSONDecoder`.
   var words: String {
     switch self {
     case .null: "null"
@@ -475,7 +478,7 @@ extension JSONWord.Kind {
   }
 }
 
-/// Dates of `JSONDecoder.DateDecodingStrategy.iso8601`.
+/// A parser of dates by `JSONDecoder.DateDecodingStrategy.iso8601`.
 enum JSONDate {
   static func parse(_ text: String) -> Date? {
     var text = text
@@ -483,8 +486,8 @@ enum JSONDate {
     return try? Date.ISO8601FormatStyle().parse(text)
   }
 
-  /// Seconds since 1970 of `2024-03-10T12:10:00Z`, the form of nearly all; nil for any other text, and for
-  /// years that the Gregorian calendar does not reach.
+  /// Returns the seconds since 1970 of a date like `2024-03-10T12:10:00Z`, the most common form;
+  /// nil for other texts, and for years that the Gregorian calendar does not cover.
   private static func seconds(_ text: UnsafeBufferPointer<UInt8>) -> Double? {
     guard text.count == 20, text[4] == UInt8(ascii: "-"), text[7] == UInt8(ascii: "-"),
       text[10] == UInt8(ascii: "T"), text[13] == UInt8(ascii: ":"), text[16] == UInt8(ascii: ":"),
@@ -497,7 +500,7 @@ enum JSONDate {
     return CivilTime.seconds(year, month, day, hour, minute, Double(second))
   }
 
-  /// Two digits.
+  /// Returns the number of two digits at `index`; nil for other characters.
   @inline(__always)
   private static func number(_ text: UnsafeBufferPointer<UInt8>, _ index: Int) -> Int? {
     let (tens, ones) = (text[index] &- UInt8(ascii: "0"), text[index + 1] &- UInt8(ascii: "0"))

@@ -4,10 +4,10 @@ import QuirePagination
 /// One entry of a document's tape.
 ///
 /// Every value and every name is a word: 4 bits of kind, 32 bits of byte offset, 28 bits of length.
-/// A container is two words: the first counts its elements or members instead of its length, and one bit
-/// of its kind says whether it has white space in it; the second holds the tape index behind the container
-/// and the byte offset behind its closing bracket. Children follow their container in document order, names
-/// before their values.
+/// A container is two words: the first counts its elements or members instead of its length, and
+/// one bit of its kind says whether it has white space in it; the second holds the tape index after
+/// the container and the byte offset after its closing bracket. Children follow their container in
+/// document order, names before their values.
 struct JSONWord {
   let bits: UInt64
 
@@ -29,7 +29,7 @@ struct JSONWord {
     case array, object
   }
 
-  /// The bit of a container with white space between the tokens in it, which neither kind has.
+  /// The bit that marks a container with white space between its tokens; both kinds have it clear.
   static let spaced: UInt64 = 0b0100 << 60
 
   /// The longest string, and the largest count, a word can hold.
@@ -48,7 +48,7 @@ struct JSONWord {
       | UInt64(truncatingIfNeeded: length)
   }
 
-  /// A container's second word.
+  /// Returns the second word of a container.
   @inline(__always)
   static func closing(next: Int, endOffset: Int) -> UInt64 {
     UInt64(truncatingIfNeeded: next) << 32 | UInt64(truncatingIfNeeded: endOffset)
@@ -56,7 +56,7 @@ struct JSONWord {
 
   @inline(__always)
   var kind: Kind {
-    // Only the scanner makes words, and only from a kind.
+    // The kind is never nil: only the scanner makes words, and only from kinds.
     Kind(rawValue: UInt8((isContainer ? bits & ~Self.spaced : bits) >> 60)) ?? .null
   }
 
@@ -72,15 +72,15 @@ struct JSONWord {
   /// Whether there is white space between the tokens of a container.
   var isSpaced: Bool { isContainer && bits & Self.spaced != 0 }
 
-  /// The byte offset of the value; of a string, behind its opening quote.
+  /// The byte offset of the value; for a string, of its first byte after the quote.
   @inline(__always)
   var offset: Int { Int(bits >> 28 & 0xFFFF_FFFF) }
 
-  /// Bytes of a scalar, without quotes; elements or members of a container.
+  /// The number of bytes of a scalar, without quotes, or of elements or members of a container.
   @inline(__always)
   var length: Int { Int(bits & 0xFFF_FFFF) }
 
-  /// The text's bytes, without quotes.
+  /// The range of the bytes of a scalar, without quotes.
   var content: Range<Int> { offset..<offset + length }
 }
 
@@ -94,14 +94,14 @@ extension JSONWord.Kind {
     }
   }
 
-  /// Whether the value breaks a rule that costs the value and the item around it, not the page.
+  /// Whether the value cannot be read, which fails this value and its item, but not the page.
   var isFlawed: Bool { self == .longNumber || self == .surrogateString || self == .invalidString }
 }
 
-/// Why scanning stopped; `pageError` puts it into words.
+/// The reason why scanning stopped; `pageError` puts it into words.
 struct JSONFault: Error {
   enum Reason {
-    /// Something else stands where `expected` should be.
+    /// Another byte is where `expected` should be.
     case unexpected(expected: StaticString)
     /// The bytes ended where `expected` should follow.
     case ended(expected: StaticString)
@@ -111,12 +111,12 @@ struct JSONFault: Error {
   }
 
   var reason: Reason
-  /// The byte at which it shows.
+  /// The offset of the byte where scanning stopped.
   var offset: Int
 
-  /// The error for the walk; `bytes` is the page up to and without the padding.
+  /// Returns the error for the walk; `bytes` is the page without its padding.
   ///
-  /// `shift` says where bytes were taken out of the page, and how many.
+  /// `shift` is the offset from which bytes of the page were left out, and their number.
   func pageError(in bytes: ArraySlice<UInt8>, _ shift: (from: Int, by: Int)? = nil) -> PageError {
     let place = place(in: bytes, shift)
     let offset = offset + (shift.map { self.offset >= $0.from ? $0.by : 0 } ?? 0)
@@ -152,8 +152,8 @@ struct JSONFault: Error {
     }
   }
 
-  /// Whether another value begins on a line of its own behind a whole one: servers send JSON Lines
-  /// under many names.
+  /// Whether another value begins on a new line after a complete one: servers send JSON Lines under
+  /// many content types.
   private func isNextLine(in bytes: ArraySlice<UInt8>, _ expected: StaticString) -> Bool {
     guard "\(expected)" == "\(JSONScanner.end)",
       let first = bytes[offset...].first, "{[".utf8.contains(first)
@@ -164,7 +164,7 @@ struct JSONFault: Error {
   }
 
   private func place(in bytes: ArraySlice<UInt8>, _ shift: (from: Int, by: Int)?) -> String {
-    // The lines of what was taken out were not counted.
+    // Lines in the bytes left out were not counted.
     if let shift, offset >= shift.from { return "byte \(offset + shift.by)" }
     let line = bytes.prefix(offset).reduce(1) { $1 == UInt8(ascii: "\n") ? $0 + 1 : $0 }
     return "byte \(offset) (line \(line))"
