@@ -5,7 +5,7 @@ struct XMLKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
   var codingPath: [any CodingKey] { context.codingPath(to: node) }
 
-  /// The local names of elements and attributes, each once, in the page's order.
+  /// The keys of attributes and child elements, by local name, each once, in the page's order.
   var allKeys: [Key] {
     var seen: Set<String> = []
     return (Array(context.index.attributes(of: node)) + context.index.children(of: node))
@@ -90,7 +90,7 @@ struct XMLKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
   }
 }
 
-/// Integers of every width: the protocol asks for each by name.
+/// Integers of every width, each of which the protocol requires by name.
 extension XMLKeyedContainer {
   func decode(_ type: Int.Type, forKey key: Key) throws -> Int {
     try context.integer(type, context.value(key, in: node))
@@ -189,7 +189,7 @@ extension XMLKeyedContainer {
   }
 }
 
-/// A single value.
+/// A container of a single value.
 struct XMLSingleValueContainer: SingleValueDecodingContainer {
   let context: XMLItemContext
   let value: XMLValue
@@ -219,14 +219,14 @@ struct XMLSingleValueContainer: SingleValueDecodingContainer {
 /// The elements of a list, in order.
 struct XMLUnkeyedContainer: UnkeyedDecodingContainer {
   private enum Source {
-    /// Elements of one name.
+    /// Sibling elements of one name.
     case siblings
-    /// Elements of any name.
+    /// All child elements of an element, up to the record `end`.
     case children(end: Int)
   }
 
   let context: XMLItemContext
-  /// The element around the list, for messages.
+  /// The node for coding paths: the element around the list, or the first of the siblings.
   private let place: Int
   private let source: Source
   private var node: Int?
@@ -256,7 +256,8 @@ struct XMLUnkeyedContainer: UnkeyedDecodingContainer {
   var count: Int? { nil }
   var isAtEnd: Bool { node == nil }
 
-  /// Reads the next element, which stays the next one until it was decoded, as with `JSONDecoder`.
+  /// Reads the next element and moves past it. If `read` throws, the element stays the next, as in
+  /// `JSONDecoder`.
   private mutating func next<Result>(
     _ type: Any.Type, _ read: (XMLValue) throws -> Result
   ) throws -> Result {
@@ -287,7 +288,7 @@ struct XMLUnkeyedContainer: UnkeyedDecodingContainer {
     return try next(type) { try context.decode(type, $0) }
   }
 
-  /// The protocol has these by name, and the library's refuse.
+  /// Required here, because the standard library's defaults for 128 bits throw.
   mutating func decode(_ type: Int128.Type) throws -> Int128 {
     let context = context
     return try next(type) { try context.integer(type, $0) }

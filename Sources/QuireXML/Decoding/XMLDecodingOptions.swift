@@ -4,63 +4,63 @@
   public import Foundation
 #endif
 
-/// How the elements of a page become types of yours.
+/// The settings by which elements of a page are decoded into your types.
 ///
-/// A key names a child element, the first of several, or, where there is none, an attribute; `@name`
+/// A key names a child element, the first of several, or, if there is none, an attribute; `@name`
 /// names an attribute only. Names match local names with any prefix; a key `dc:title` matches the
-/// namespace that `namespaces` gives for `dc`, or else the name as the page writes it. Elements of one
-/// name become an array, one or none of them too. `#text` is an element's own text.
+/// namespace that `namespaces` gives for `dc`, or else the name as the page writes it. All elements
+/// of one name, be it one or none, decode as an array. `#text` is an element's own text.
 ///
-/// Text stays as it is in a `String`, and is read without white space around it as anything else. An
-/// element without attributes and content counts as nil where a value is optional, and so does one
-/// marked `xsi:nil`.
+/// A `String` has its text unchanged; any other type is read without the white space around it. An
+/// element without attributes and content is nil where a value is optional, and so is one marked
+/// `xsi:nil`.
 public struct XMLDecodingOptions: Sendable {
-  /// How a coding key becomes a name.
+  /// The conversion of a coding key to a name in the page.
   public enum KeyStrategy: Sendable {
-    /// As it is.
+    /// The key is the name.
     case exact
-    /// With its first letter upper case: `lastModified` names `LastModified`.
+    /// The first letter becomes upper case: `lastModified` names `LastModified`.
     case capitalized
-    /// As the closure says.
+    /// The closure returns the name for a key.
     case custom(@Sendable (String) -> String)
   }
 
-  /// How text becomes a date.
+  /// The form of dates in the page.
   public enum DateStrategy: Sendable {
-    /// `2025-03-01T12:00:00Z`, with fractions of a second or an offset, or only the date; in UTC
-    /// where nothing is said (XML Schema part 2, sections 3.2.7 and 3.2.9; RFC 3339).
+    /// `2025-03-01T12:00:00Z`, with fractions of a second or an offset, or only the date; without
+    /// an offset in UTC (XML Schema part 2, sections 3.2.7 and 3.2.9; RFC 3339).
     case iso8601
-    /// A number of seconds.
+    /// A number of seconds since 1970, which may have a fraction.
     case secondsSince1970
-    /// As the closure reads it.
+    /// The closure reads the text, without the white space around it.
     case custom(@Sendable (String) throws -> Date)
   }
 
-  /// How text becomes data.
+  /// The form of binary data in the page.
   public enum DataStrategy: Sendable {
-    /// Base 64; white space in it is ignored.
+    /// Base64; white space in it is ignored.
     case base64
-    /// As the closure reads it.
+    /// The closure reads the text, with its white space.
     case custom(@Sendable (String) throws -> Data)
   }
 
-  /// Default `exact`.
+  /// The conversion of keys to names. Default `exact`.
   public var keys: KeyStrategy
-  /// The namespace of each prefix that keys use. Default: none.
+  /// The namespace URI of each prefix that keys use. Default: none.
   public var namespaces: [String: String]
   /// The key of an element's own text. Default `#text`.
   public var textKey: String
-  /// Default `iso8601`.
+  /// The form of dates. Default `iso8601`.
   public var dates: DateStrategy
-  /// Default `base64`.
+  /// The form of binary data. Default `base64`.
   public var data: DataStrategy
-  /// Whether an empty element is nil where a value is optional; otherwise it is an empty string.
+  /// Whether an empty element is nil where a value is optional. If false, it is an empty string.
   /// Default true.
   public var emptyIsNil: Bool
-  /// What types find in their decoder's `userInfo`. Default: nothing.
+  /// The `userInfo` of the decoder that types get. Default: empty.
   public var userInfo: [CodingUserInfoKey: any Sendable]
 
-  /// Options; every parameter has the default of its property.
+  /// Creates options; every parameter has the default of its property.
   public init(
     keys: KeyStrategy = .exact, namespaces: [String: String] = [:], textKey: String = "#text",
     dates: DateStrategy = .iso8601, data: DataStrategy = .base64, emptyIsNil: Bool = true,
@@ -76,51 +76,52 @@ public struct XMLDecodingOptions: Sendable {
   }
 }
 
-/// What a decoder forgives in a page that is not well-formed XML 1.0, or not in Unicode.
+/// The breaches of XML 1.0 and of encodings that a decoder accepts in a page.
 ///
-/// An API is read without any: what its server did not mean to write must not become data. Feeds
-/// are written by hand and by templates; a page that needed leniency says so in
-/// `XMLDocument.repairs`.
+/// APIs are read without leniency, so that a server's mistake does not become data. Feeds need it,
+/// because they are written by hand and by templates. `XMLDocument.repairs` has the breaches that
+/// were found in a page.
 public struct XMLLeniency: OptionSet, Hashable, Sendable {
-  /// One bit for each kind.
+  /// The kinds of breaches, one bit each.
   public let rawValue: Int
 
-  /// A set of kinds by their bits.
+  /// Creates a set of kinds from their bits.
   public init(rawValue: Int) { self.rawValue = rawValue }
 
-  /// Encodings other than UTF-8, UTF-16 and US-ASCII, out of a list of about thirty.
+  /// About thirty encodings other than UTF-8, UTF-16 and US-ASCII.
   public static let legacyEncodings = XMLLeniency(rawValue: 1 << 0)
   /// At most 64 bytes of white space before the XML declaration.
   public static let leadingWhiteSpace = XMLLeniency(rawValue: 1 << 1)
-  /// Anything behind the end of the root element.
+  /// Any content after the end of the root element.
   public static let trailingContent = XMLLeniency(rawValue: 1 << 2)
-  /// Control characters that XML does not have; they are left out.
+  /// Control characters that XML does not allow; they are removed.
   public static let controlCharacters = XMLLeniency(rawValue: 1 << 3)
   /// The named characters of HTML 4, such as `&nbsp;` and `&eacute;`.
   public static let namedCharacters = XMLLeniency(rawValue: 1 << 4)
-  /// A wrong name for the encoding, the commonest mistake of all: what says UTF-8 or US-ASCII and turns
-  /// out not to be is read as windows-1252 where it is no UTF-8, byte by byte, and what says windows-1252 or
-  /// ISO-8859-1 likewise if it begins as UTF-8.
+  /// A wrong name for the encoding, the most common breach. A page labelled UTF-8 or US-ASCII is
+  /// read as UTF-8, with each invalid byte as windows-1252; so is a page labelled windows-1252 or
+  /// ISO-8859-1 whose first bytes beyond ASCII are UTF-8.
   public static let mislabelledEncodings = XMLLeniency(rawValue: 1 << 5)
 
-  /// Everything above.
+  /// All kinds above, for feeds.
   public static let feed = XMLLeniency(all).subtracting(.invalidBytes)
 
-  /// In encodings other than Unicode's and windows-1252, bytes that are none of theirs; they become U+FFFD.
+  /// Bytes that are invalid in an encoding other than Unicode's and windows-1252; they become
+  /// U+FFFD.
   package static let invalidBytes = XMLLeniency(rawValue: 1 << 6)
 
-  /// Each of them.
+  /// All kinds, in the order of their bits.
   static let all: [XMLLeniency] = [
     .legacyEncodings, .leadingWhiteSpace, .trailingContent, .controlCharacters, .namedCharacters,
     .mislabelledEncodings, .invalidBytes,
   ]
 }
 
-/// What one page of XML may hold, beyond `DecodingLimits`. Every limit throws `limitExceeded`,
-/// naming itself and the place.
+/// The limits for one page of XML, in addition to `DecodingLimits`. Exceeding one throws
+/// `limitExceeded` with the name of the limit and the place.
 ///
-/// They bound what libxml2 itself does not: it checks attributes and declared namespaces against
-/// each other, so that time would grow with their square.
+/// libxml2 itself does not limit these. It compares the attributes and namespace declarations of an
+/// element pairwise, so that without limits its time would be quadratic.
 public struct XMLLimits: Hashable, Sendable {
   /// Attributes and namespace declarations of one element. Default 256.
   public var attributes: Int
@@ -138,7 +139,7 @@ public struct XMLLimits: Hashable, Sendable {
   /// Bytes of text between two tags, as it is written. Default 8 MiB.
   public var textBytes: Int
 
-  /// Limits; every parameter has the default of its property.
+  /// Creates limits; every parameter has the default of its property.
   public init(
     attributes: Int = 256, namespaces: Int = 256, tagBytes: Int = 64 << 10,
     commentBytes: Int = 1 << 20, doctypeBytes: Int = 4 << 10, nameBytes: Int = 256 << 10,
@@ -153,6 +154,6 @@ public struct XMLLimits: Hashable, Sendable {
     self.textBytes = textBytes
   }
 
-  /// For an API that is trusted to mean well.
+  /// The default limits, for an API that is not expected to be hostile.
   public static let api = XMLLimits()
 }

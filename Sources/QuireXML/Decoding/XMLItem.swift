@@ -1,31 +1,30 @@
 public import QuireCore
 public import QuirePagination
 
-/// One item of an XML page as the server wrote it, not yet made into a type of yours.
+/// One item of an XML page as the server wrote it, not yet decoded.
 ///
-/// It keeps its whole page in memory: make what you need of it and let it go, or copy its bytes.
+/// It keeps its whole page in memory, so decode it or copy its bytes, and then release it.
 public struct XMLItem: Sendable, CustomStringConvertible {
   let index: XMLIndex
   let node: Int
 
-  /// The element's bytes in UTF-8, with the namespaces declared that it gets from around it; line
-  /// ends are single line feeds (XML 1.0, section 2.11).
+  /// The element's bytes in UTF-8, with declarations of the namespaces that it inherits; line ends
+  /// are single line feeds (XML 1.0, section 2.11).
   public var bytes: [UInt8] { XMLMarkup(index).bytes(of: node) }
 
   /// The element as a JSON value, without loss:
   ///
-  /// - An element that has neither attributes nor elements in it is a string: its text, as it is.
+  /// - An element without attributes and child elements is a string: its text, unchanged.
   /// - Any other is an object, in the page's order: `"@name"` for an attribute, `"@xmlns"` and
-  ///   `"@xmlns:p"` for namespaces declared on it, then its elements by their names as they are
+  ///   `"@xmlns:p"` for namespaces declared on it, then its child elements by their names as
   ///   written. A name that occurs several times in a row holds an array.
   /// - Text beside attributes is `"#text"`.
-  /// - Where text stands between elements, or elements of one name apart from each other, the order
-  ///   means something: `"#content"` holds it all as an array, texts as strings and elements as
+  /// - If text stands between elements, or elements of one name are apart from each other, their
+  ///   order matters: `"#content"` holds all of it as an array, texts as strings and elements as
   ///   objects with one member.
   ///
-  /// White space between elements, comments and processing instructions are left out, and so is the
-  /// element's own name. Values are strings: XML has no others.
-  /// Built anew at each call.
+  /// White space between elements, comments, processing instructions and the element's own name are
+  /// left out. Values are strings: XML has no others. It is made anew at each call.
   public var value: JSONValue {
     get throws { try XMLMapping(index).value(of: node) }
   }
@@ -36,14 +35,15 @@ public struct XMLItem: Sendable, CustomStringConvertible {
   /// The URI of the element's namespace; nil for none.
   public var namespace: String? { index.name(of: node).namespace }
 
-  /// The value at a path below the element, or nil where there is none; as `XMLDocument` finds it.
+  /// Returns the value at a path below the element, nil if there is none, as
+  /// `XMLDocument.value(at:)` does.
   public func value(at path: PagePath) throws -> JSONValue? {
     try path.xml.flatMap { try index.value(at: $0, from: .element(node)) }
   }
 
-  /// The element as a type of yours.
+  /// Decodes the element as a type of yours.
   ///
-  /// Throws `DecodingError`.
+  /// Throws `DecodingError`, and any other error of the type's own code.
   public func decode<Value: Decodable>(
     _ type: Value.Type = Value.self, options: XMLDecodingOptions = XMLDecodingOptions()
   ) throws -> Value {
@@ -52,18 +52,18 @@ public struct XMLItem: Sendable, CustomStringConvertible {
     return try context.decode(type, XMLValue(node: node, role: .whole))
   }
 
-  /// The bytes as text.
+  /// The element's bytes as text.
   public var description: String { String(decoding: bytes, as: UTF8.self) }
 }
 
-/// An element's own bytes, made to stand alone.
+/// A writer of an element as a document of its own.
 struct XMLMarkup {
   private let index: XMLIndex
 
   init(_ index: XMLIndex) { self.index = index }
 
-  /// The element as the server wrote it, in UTF-8 and with single line feeds, with the namespaces
-  /// declared that it gets from the elements around it.
+  /// Returns the element as the server wrote it, in UTF-8 and with single line feeds, with
+  /// declarations of the namespaces that it inherits.
   func bytes(of node: Int) -> [UInt8] {
     let own = index.value(of: node)
     let inherited = inheritedNamespaces(of: node)
@@ -78,7 +78,7 @@ struct XMLMarkup {
     return bytes + own[nameEnd...]
   }
 
-  /// What is in scope around a node and not declared on it, nearest first.
+  /// Returns the namespaces in scope around a node that it does not declare itself, nearest first.
   private func inheritedNamespaces(of node: Int) -> [(prefix: String, namespace: String)] {
     var seen = Set(declarations(on: node).map(\.prefix))
     var result: [(prefix: String, namespace: String)] = []
@@ -86,7 +86,7 @@ struct XMLMarkup {
     while node != 0 {
       node = Int(index.record(node).parent)
       for declaration in declarations(on: node) where seen.insert(declaration.prefix).inserted {
-        // An undeclared default namespace is what an element alone has anyway.
+        // `xmlns=""` needs no copy: an element on its own has no default namespace.
         if !declaration.namespace.isEmpty { result.append(declaration) }
       }
     }

@@ -7,42 +7,43 @@ import QuirePagination
   import Foundation
 #endif
 
-/// What the decoders of one page share. Used by one task at a time.
+/// The state that the decoders of one page share. Used by one task at a time.
 final class XMLItemContext {
   let index: XMLIndex
   let options: XMLDecodingOptions
   let userInfo: [CodingUserInfoKey: Any]
   let numberLength: Int
-  /// Whether keys are not the names that they lead to.
+  /// Whether a key strategy converts keys, so that they may differ from names in the page.
   let spellsKeys: Bool
-  /// The item being decoded: paths in errors start below it.
+  /// The node of the item being decoded, where coding paths start.
   var item = 0 {
     didSet { if !crowds.isEmpty { crowds = [:] } }
   }
-  /// Where the last error showed.
+  /// The node of the last error.
   var failedNode: Int?
 
-  /// Fields mostly come in the order in which types ask for them: the search for the next one starts
-  /// behind the last one, unless one that was passed may have the name.
+  /// A position among the child elements of `parent`. Types usually ask for fields in the page's
+  /// order, so the search continues there, unless a passed element may have the name.
   private struct Hint {
     var parent = -1
     var next = 0
-    /// How many elements were passed, and the bits of their names.
+    /// The number of elements passed, and a Bloom filter of their names: see `XMLIndex.Name.bits`.
     var passed = 0
     var bits: UInt64 = 0
   }
 
   private var hint = Hint()
 
-  /// The elements in one that has many, by name.
+  /// The child elements of an element with many, by name.
   private struct Crowd {
-    /// The first of each local name.
+    /// The first element of each local name.
     var first: [String: Int] = [:]
-    /// All, in order, by the group of their names.
+    /// All elements in order, by the group of their name: see `XMLIndex.Name.group`.
     var all: [Int: [Int]] = [:]
   }
 
-  /// Beyond so many elements, they are looked up by name: a list may be asked for each of a million.
+  /// The number of child elements beyond which they are looked up in a `Crowd`: a type may ask for
+  /// each element of a list of a million.
   private static let few = 128
   private var crowds: [Int: Crowd] = [:]
 
@@ -56,7 +57,7 @@ final class XMLItemContext {
 
   // MARK: Finding
 
-  /// The value for a key within an element; nil when there is none.
+  /// Returns the value for a key within an element, nil if there is none.
   func find(_ key: String, in node: Int) -> XMLValue? {
     let key = name(for: key)
     if let element = firstElement(key, in: node) { return XMLValue(node: element, role: .member) }
@@ -66,7 +67,7 @@ final class XMLItemContext {
     return attribute.map { XMLValue(node: $0, role: .attribute) } ?? findSpecial(key, in: node)
   }
 
-  /// The first element of a local name directly within another.
+  /// Returns the first child element with a local name.
   private func firstElement(_ key: String, in node: Int) -> Int? {
     if !crowds.isEmpty, let crowd = crowds[node] { return crowd.first[key] }
     let bits = XMLIndex.Name.bits(of: key)
@@ -104,12 +105,12 @@ final class XMLItemContext {
     return crowd
   }
 
-  /// The name that is looked for where a type asks for a key.
+  /// Returns the name in the page for a key, after the key strategy.
   func name(for key: String) -> String {
     switch options.keys {
     case .exact: key
     case .capitalized:
-      // A prefix is the type's own word for a namespace.
+      // A prefix is not converted: it is the type's own name for a namespace.
       if let colon = key.utf8.firstIndex(of: UInt8(ascii: ":")), !key.hasPrefix("@") {
         key[...colon] + Self.capitalized(key[key.index(after: colon)...])
       } else {
@@ -123,7 +124,8 @@ final class XMLItemContext {
     key.prefix(1).uppercased() + key.dropFirst()
   }
 
-  /// The key other than itself that leads to a name, where the spelling of keys tells which it is.
+  /// Returns a key, other than the name itself, that leads to a name. Only the strategy
+  /// `capitalized` can be reversed; nil for the others.
   func key(for name: String) -> String? {
     guard case .capitalized = options.keys else { return nil }
     return name.prefix(1).lowercased() + name.dropFirst()
@@ -135,15 +137,15 @@ final class XMLItemContext {
     return value
   }
 
-  /// The value for a key; nil when there is none, or it counts as nil.
+  /// Returns the value for a key; nil if there is none, or it counts as nil.
   @inline(__always)
   func present(_ key: some CodingKey, in node: Int) -> XMLValue? {
     guard let value = find(key.stringValue, in: node), !isNil(value) else { return nil }
     return value
   }
 
-  /// Decodes a value that was found by a key. The search for the next one goes on behind it, however much of
-  /// it the decoder read.
+  /// Decodes a value that was found by a key, and keeps the position of the search, which decoding
+  /// may move into the value.
   func decode<T: Decodable>(_ type: T.Type, found value: XMLValue) throws -> T {
     let hint = hint
     defer { self.hint = hint }
@@ -162,7 +164,7 @@ final class XMLItemContext {
       .map { XMLValue(node: $0, role: .attribute) }
   }
 
-  /// Whether a record's name is what a key asks for that is no plain local name.
+  /// Whether a name matches a key that is not a plain local name, such as `dc:title`.
   private func matches(_ node: Int, _ key: Substring) -> Bool {
     let name = index.name(of: node)
     guard let colon = key.firstIndex(of: ":") else { return name.local == key }
@@ -172,7 +174,7 @@ final class XMLItemContext {
     return name.namespace == namespace && name.local == key[key.index(after: colon)...]
   }
 
-  /// The next element behind `node` that has its name; nil behind the last one.
+  /// Returns the next sibling element of the same name, nil after the last.
   func sibling(of node: Int) -> Int? {
     let parent = Int(index.records[node].parent)
     let group = self.group(of: node)
@@ -199,7 +201,7 @@ final class XMLItemContext {
 
   private static let instances = "http://www.w3.org/2001/XMLSchema-instance"
 
-  /// Whether a value counts as nil.
+  /// Whether a value counts as nil: if it is empty and `emptyIsNil`, or marked `xsi:nil`.
   func isNil(_ value: XMLValue) -> Bool {
     switch value.role {
     case .list: return false
@@ -244,17 +246,17 @@ final class XMLItemContext {
   }
 }
 
-/// Something that can be decoded.
+/// A value that can be decoded: a node, and what is read of it.
 struct XMLValue {
   enum Role: UInt8 {
-    /// An element by itself: the item, or one of a list.
+    /// An element on its own: the item, or an element of a list.
     case whole
-    /// An element found by a key; others of its name may follow.
+    /// An element found by a key; siblings of its name may follow.
     case member
     case attribute
     /// An element's own text.
     case text
-    /// A list without elements; the node is the element it is missing in.
+    /// A list without elements; the node is the element that has none.
     case list
   }
 
@@ -262,10 +264,10 @@ struct XMLValue {
   let role: Role
 }
 
-/// Saying what does not fit, and where.
+/// Errors for values that do not fit, with their paths.
 extension XMLItemContext {
-  /// The keys from the item down to a node; elements that share their name with others carry their
-  /// number, as they would in an array.
+  /// Returns the keys from the item to a node. An element with siblings of its name also has its
+  /// index, as in an array.
   func codingPath(to node: Int) -> [any CodingKey] {
     var path: [any CodingKey] = []
     var node = node
@@ -282,7 +284,7 @@ extension XMLItemContext {
     return path.reversed()
   }
 
-  /// The number of an element among those of its name; nil when it is the only one.
+  /// Returns the index of an element among the siblings of its name, nil if it is the only one.
   private func position(of node: Int) -> Int? {
     let parent = Int(index.records[node].parent)
     let group = self.group(of: node)
@@ -323,7 +325,7 @@ extension XMLItemContext {
 }
 
 extension [Int] {
-  /// Where a number is, or would be, among these, which are in order.
+  /// Returns the index of a number, or the one at which to insert it, in this sorted array.
   fileprivate func place(of number: Int) -> Int {
     var (start, end) = (startIndex, endIndex)
     while start < end {
@@ -334,7 +336,7 @@ extension [Int] {
   }
 }
 
-/// A key made of what stands in the page.
+/// A coding key that holds a name in the page or an index.
 struct XMLKey: CodingKey {
   let stringValue: String
   let intValue: Int?
@@ -350,7 +352,7 @@ struct XMLKey: CodingKey {
   }
 }
 
-/// From text to numbers, truth values, dates and data.
+/// Reading text, numbers, truth values, dates and data.
 extension XMLItemContext {
   func string(_ value: XMLValue) throws -> String {
     try checkScalar(value, String.self)
@@ -370,7 +372,7 @@ extension XMLItemContext {
     return result
   }
 
-  /// A number of up to eighteen digits and nothing else.
+  /// Returns a number of one to eighteen digits; nil for any other text.
   private static func plain(_ text: UnsafeBufferPointer<UInt8>) -> Int64? {
     guard 1...18 ~= text.count else { return nil }
     var number: Int64 = 0
@@ -397,7 +399,7 @@ extension XMLItemContext {
         let isNumber = text.utf8.allSatisfy {
           0x30...0x39 ~= $0 || "+-.eE".utf8.contains($0)
         }
-        // What is too large for the type becomes infinite.
+        // A number that is too large for the type becomes infinite.
         guard isNumber, let number = Number(text), number.isFinite else { return nil }
         return number
       }
@@ -406,7 +408,7 @@ extension XMLItemContext {
     return result
   }
 
-  /// The text without the white space around it.
+  /// Returns the text without the white space around it.
   private func trimmedText(_ value: XMLValue) -> String {
     withBytes(of: value) { String(decoding: XMLText.trimmed($0), as: UTF8.self) }
   }
@@ -459,7 +461,8 @@ extension XMLItemContext {
     return uuid
   }
 
-  /// The case whose text is written with white space around it, such as of an enum; nil for other types.
+  /// Returns the value of a `RawRepresentable` type, such as an enum, whose text in the page has
+  /// white space around it; nil if there is none.
   func trimmedCase(_ type: any RawRepresentable.Type, _ value: XMLValue) -> Any? {
     func make<T: RawRepresentable>(_ type: T.Type) -> T? {
       (trimmedText(value) as? T.RawValue).flatMap(T.init(rawValue:))
@@ -470,7 +473,7 @@ extension XMLItemContext {
   func decimal(_ value: XMLValue) throws -> Decimal {
     try checkScalar(value, Decimal.self)
     let text = trimmedText(value)
-    // Decimal takes what a text begins with for the number, and ignores the rest.
+    // `Decimal` reads the number that a text begins with, and ignores the rest.
     guard text.utf8.count <= numberLength, Self.isDecimal(text),
       let decimal = Decimal(string: text), decimal.isFinite
     else { throw mismatch(Decimal.self, value) }
@@ -503,7 +506,7 @@ extension XMLItemContext {
     return rest.isEmpty
   }
 
-  /// An element that holds others is no scalar: reading its text alone would lose them.
+  /// Throws for an element with child elements, which would be lost if only its text were read.
   private func checkScalar(_ value: XMLValue, _ type: Any.Type) throws {
     switch value.role {
     case .attribute, .text: return
@@ -521,7 +524,7 @@ extension XMLItemContext {
   }
 }
 
-/// Why an item could not be decoded, and at which node.
+/// The reason why an item could not be decoded, and the node of the error.
 struct XMLItemFailure: Error {
   let underlying: any Error
   let node: Int
@@ -531,7 +534,7 @@ struct XMLItemFailure: Error {
     self.node = node
   }
 
-  /// Throws, or returns the item set aside, as `policy` says.
+  /// Throws the failure, or returns the item as a bad item, as `policy` says.
   func settle(
     _ policy: BadItemPolicy, number: Int, item: Int, in index: XMLIndex,
     places: inout XMLPlaceFinder

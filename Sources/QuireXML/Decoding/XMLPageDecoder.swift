@@ -7,20 +7,20 @@ public import QuirePagination
   import Foundation
 #endif
 
-/// Decodes pages of XML whose items are types of yours.
+/// A decoder of XML pages into items of your types.
 ///
 /// ```swift
 /// struct Object: Decodable, Sendable { let key: String; let size: Int; let lastModified: Date }
 /// let decoder = XMLPageDecoder<Object>(options: XMLDecodingOptions(keys: .capitalized))
 /// ```
-/// Items are the elements that the description's selector leads to. An item that does not fit is
-/// named with its line, column and path.
+/// Items are the elements at the description's selector. The error for an item that does not fit
+/// has its line, column and path.
 public struct XMLPageDecoder<Item: Decodable & Sendable>: PageDecoder {
   let options: XMLDecodingOptions
   private let limits: XMLLimits
   private let leniency: XMLLeniency
 
-  /// A decoder of pages; strict, and with the limits for APIs, unless told otherwise.
+  /// Creates a decoder of pages, by default strict and with the limits for APIs.
   public init(
     options: XMLDecodingOptions = XMLDecodingOptions(), limits: XMLLimits = .api,
     leniency: XMLLeniency = []
@@ -30,18 +30,18 @@ public struct XMLPageDecoder<Item: Decodable & Sendable>: PageDecoder {
     self.leniency = leniency
   }
 
-  /// True: a page is complete when its root element is.
+  /// Whether a page shows where it ends: true, because it is complete with its root element.
   public var isSelfDelimiting: Bool { true }
 
-  /// Reads a body that is one value: its root element, with the same options. JSON, which explains errors beside pages of
-  /// XML too, is read by a `JSONDecoder` of defaults.
+  /// Decodes a body that is one value, its root element, with the same options. JSON, in which
+  /// servers of XML may explain an error, is decoded by a default `JSONDecoder`.
   public func value<Value: Decodable>(
     _ type: Value.Type, of body: [UInt8], _ context: DecodingContext
   ) throws -> Value {
     try XMLBody.decode(type, from: body, context, options, limits, leniency)
   }
 
-  /// Starts one page.
+  /// Begins to decode one page.
   public func begin(_ context: DecodingContext) throws -> any PageDecoding<Item> {
     let options = options
     return try XMLPageDecoding(context, limits: limits, leniency: leniency) { index, nodes in
@@ -63,8 +63,8 @@ public struct XMLPageDecoder<Item: Decodable & Sendable>: PageDecoder {
 }
 
 extension XMLPageDecoder: FieldDecoder {
-  /// Elements become a value as those below an item do; of several that match, the first near the root
-  /// counts, and with those of its name beside it becomes an array.
+  /// Decodes the value at `path` as a member of an item is decoded. Of several matches, the first
+  /// of those nearest the root counts; as an array, it includes the siblings of its name.
   package func field<Value: Decodable>(
     _ type: Value.Type, at path: PagePath, in document: any PageDocument
   ) throws -> Value?? {
@@ -88,7 +88,7 @@ extension XMLPageDecoder: FieldDecoder {
 }
 
 extension XMLIndex {
-  /// What a path leads to, for a decoder; nil where that is nothing.
+  /// Returns the value at a path, for a decoder; nil if there is none.
   fileprivate func place(of path: XMLPath) -> XMLValue? {
     guard let node = place(for: path, from: .document) else { return nil }
     switch matches(of: path, from: .document).tail {
@@ -101,29 +101,29 @@ extension XMLIndex {
   }
 }
 
-/// Decodes pages of XML into items as the server wrote them.
+/// A decoder of XML pages into items as the server wrote them.
 public struct XMLItemPageDecoder: PageDecoder {
   private let limits: XMLLimits
   private let leniency: XMLLeniency
 
-  /// A decoder of pages; strict, and with the limits for APIs, unless told otherwise.
+  /// Creates a decoder of pages, by default strict and with the limits for APIs.
   public init(limits: XMLLimits = .api, leniency: XMLLeniency = []) {
     self.limits = limits
     self.leniency = leniency
   }
 
-  /// True: a page is complete when its root element is.
+  /// Whether a page shows where it ends: true, because it is complete with its root element.
   public var isSelfDelimiting: Bool { true }
 
-  /// Reads a body that is one value: its root element. JSON, which explains errors beside pages of
-  /// XML too, is read by a `JSONDecoder` of defaults.
+  /// Decodes a body that is one value, its root element. JSON, in which servers of XML may explain
+  /// an error, is decoded by a default `JSONDecoder`.
   public func value<Value: Decodable>(
     _ type: Value.Type, of body: [UInt8], _ context: DecodingContext
   ) throws -> Value {
     try XMLBody.decode(type, from: body, context, XMLDecodingOptions(), limits, leniency)
   }
 
-  /// Starts one page.
+  /// Begins to decode one page.
   public func begin(_ context: DecodingContext) throws -> any PageDecoding<XMLItem> {
     try XMLPageDecoding(context, limits: limits, leniency: leniency) { index, nodes in
       { number in XMLItem(index: index, node: nodes[number]) }
@@ -131,30 +131,30 @@ public struct XMLItemPageDecoder: PageDecoder {
   }
 }
 
-/// Decodes pages of XML into raw items of JSON, as `XMLItem.value` maps them: for export, and for
-/// everything else that takes items of either format.
+/// A decoder of XML pages into raw items of JSON, as `XMLItem.value` maps them, for export and for
+/// other code that takes items of either format.
 public struct XMLRawPageDecoder: PageDecoder {
   private let limits: XMLLimits
   private let leniency: XMLLeniency
 
-  /// A decoder of pages; strict, and with the limits for APIs, unless told otherwise.
+  /// Creates a decoder of pages, by default strict and with the limits for APIs.
   public init(limits: XMLLimits = .api, leniency: XMLLeniency = []) {
     self.limits = limits
     self.leniency = leniency
   }
 
-  /// True: a page is complete when its root element is.
+  /// Whether a page shows where it ends: true, because it is complete with its root element.
   public var isSelfDelimiting: Bool { true }
 
-  /// Reads a body that is one value: its root element. JSON, which explains errors beside pages of
-  /// XML too, is read by a `JSONDecoder` of defaults.
+  /// Decodes a body that is one value, its root element. JSON, in which servers of XML may explain
+  /// an error, is decoded by a default `JSONDecoder`.
   public func value<Value: Decodable>(
     _ type: Value.Type, of body: [UInt8], _ context: DecodingContext
   ) throws -> Value {
     try XMLBody.decode(type, from: body, context, XMLDecodingOptions(), limits, leniency)
   }
 
-  /// Starts one page.
+  /// Begins to decode one page.
   public func begin(_ context: DecodingContext) throws -> any PageDecoding<RawItem> {
     try XMLPageDecoding(context, limits: limits, leniency: leniency) { index, nodes in
       let mapping = XMLMapping(index)
@@ -170,10 +170,10 @@ public struct XMLRawPageDecoder: PageDecoder {
   }
 }
 
-/// The items of a page as JSON, one behind the other.
+/// The items of a page as JSON, one after another.
 private struct MappedItems: RawItemStorage {
   let text: [UInt8]
-  /// Where each item ends.
+  /// The end of each item in `text`.
   let ends: [Int]
 
   func bytes(of item: Int) -> ArraySlice<UInt8> {
@@ -192,8 +192,8 @@ private struct MappedItems: RawItemStorage {
   }
 }
 
-/// An item from which a decoder takes values as they are; under a key strategy, which changes names, only
-/// those whose names it leaves alone.
+/// A source of `JSONValue`s for a `JSONDecoder`, from an item. Under a key strategy, it has only
+/// the values whose names the strategy leaves unchanged.
 struct MappedValue: JSONValueSource, Sendable {
   let root: JSONValue
 

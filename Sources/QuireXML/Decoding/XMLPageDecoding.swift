@@ -3,7 +3,7 @@ import QuireCore
 
 /// One page of XML being decoded into items of any type.
 struct XMLPageDecoding<Item: Sendable>: PageDecoding {
-  /// Makes, for the nodes of a page's items, the function that makes the nth item.
+  /// Returns, for the nodes of a page's items, a function that makes the nth item.
   typealias Strategy = (XMLIndex, [Int]) throws -> (Int) throws -> Item
 
   private let context: DecodingContext
@@ -11,13 +11,13 @@ struct XMLPageDecoding<Item: Sendable>: PageDecoding {
   private let parser: XMLPushParser
   private let matcher: XMLItemMatcher?
   private var index: XMLIndex?
-  /// The items of a whole page, once they were looked for.
+  /// The items of the complete page, once they were found.
   private var nodes: [Int]?
-  /// Items delivered before the page was whole, bad ones included.
+  /// The number of items delivered before the page was complete, bad items included.
   private var handedOut = 0
-  /// Bytes that its bad items have beyond `growth` times their own.
+  /// The number of bytes that bad items have beyond `growth` times their size in the page.
   private var excess = 0
-  /// Whether the page turned out to be broken: once its items are delivered, the next call throws.
+  /// Whether the page has a fault, which is thrown by the first call after its items are delivered.
   private var isBroken = false
 
   init(
@@ -36,7 +36,7 @@ struct XMLPageDecoding<Item: Sendable>: PageDecoding {
     do throws(XMLFault) {
       try parser.receive(slice)
     } catch {
-      // Items before the break are delivered first, or the slicing would make a difference.
+      // Items before the fault are delivered first, so that the ends of slices make no difference.
       if matcher == nil || isBroken { throw try last(error) }
       isBroken = true
     }
@@ -48,7 +48,7 @@ struct XMLPageDecoding<Item: Sendable>: PageDecoding {
     return items
   }
 
-  /// The error of the page, unless one of its items has another.
+  /// Returns the error of the page, after decoding the items before it, which may throw another.
   private mutating func last(_ fault: XMLFault) throws -> PageError {
     isBroken = true
     while try takeItems(all: true).count > 0 {}
@@ -149,7 +149,8 @@ struct XMLPageDecoding<Item: Sendable>: PageDecoding {
     }
   }
 
-  /// Each bad item has a copy of the namespaces around it: no honest page grows by more.
+  /// The factor by which bad items may grow, because each gets a copy of the namespaces around it.
+  /// No honest page grows by more.
   private static var growth: Int { 64 }
 
   private mutating func checkGrowth(_ bytes: Int, of ownBytes: Int) throws {

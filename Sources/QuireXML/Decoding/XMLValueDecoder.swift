@@ -6,7 +6,7 @@ import QuireCore
   import Foundation
 #endif
 
-/// `Decoder` over one value of a page.
+/// A `Decoder` of one value of a page.
 struct XMLValueDecoder: Decoder {
   let context: XMLItemContext
   let value: XMLValue
@@ -35,13 +35,13 @@ struct XMLValueDecoder: Decoder {
   }
 }
 
-/// A type whose value may be a list without elements, of which XML shows nothing.
+/// A collection, which is empty if the page has no element for it.
 private protocol XMLListType {}
 extension Array: XMLListType {}
 extension Set: XMLListType {}
 
-/// A dictionary whose keys are the page's names, which the spelling of keys leaves alone, as a `JSONDecoder`'s
-/// key strategy does. What its values are is found out by a cast, for which there has to be a protocol.
+/// A dictionary whose keys are the names in the page, which a key strategy leaves unchanged, as in
+/// `JSONDecoder`. It is a protocol because only a cast can find the type of the values.
 private protocol XMLStringDictionary {
   static func decode(_ value: XMLValue, _ context: XMLItemContext) throws -> Self
 }
@@ -53,7 +53,7 @@ extension Dictionary: XMLStringDictionary where Key == String, Value: Decodable 
     }
     let index = context.index
     var result: Self = [:]
-    // Of a child and an attribute of one name, the child counts, as for any key.
+    // A child element counts before an attribute of the same name, as for any key.
     let children = index.children(of: value.node).map { XMLValue(node: $0, role: .member) }
     let attributes = index.attributes(of: value.node).map { XMLValue(node: $0, role: .attribute) }
     for found in children + attributes {
@@ -65,7 +65,8 @@ extension Dictionary: XMLStringDictionary where Key == String, Value: Decodable 
 }
 
 extension XMLItemContext {
-  /// Decodes what a key leads to; nil where that counts as nil. Of a list, the first element alone does not.
+  /// Decodes the value for a key; nil if there is none or it counts as nil. A list of several
+  /// elements is not nil if only its first element is.
   func decodeIfPresent<T: Decodable>(
     _ type: T.Type, for key: any CodingKey, in node: Int
   ) throws -> T? {
@@ -77,7 +78,7 @@ extension XMLItemContext {
     return try decode(type, found: value)
   }
 
-  /// Decodes what a key leads to; an array that nothing leads to is empty.
+  /// Decodes the value for a key; a collection without elements is empty.
   func decode<T: Decodable>(_ type: T.Type, for key: any CodingKey, in node: Int) throws -> T {
     guard let value = find(key.stringValue, in: node) else {
       guard type is any XMLListType.Type else { throw missing(key, in: node) }

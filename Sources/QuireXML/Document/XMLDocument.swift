@@ -1,15 +1,15 @@
 public import QuireCore
 public import QuirePagination
 
-/// A page of XML: its elements, attributes and texts in one compact index, and the paths of a
-/// pagination description answered from it.
+/// A page of XML: a compact index of its elements, attributes and texts, which is queried by the
+/// paths of a pagination description.
 ///
-/// The index keeps the page once, as UTF-8, and 20 bytes for each element, attribute and text; there
-/// is no object for a node. Source: XML 1.0, fifth edition; Namespaces in XML 1.0.
+/// The index keeps the page once, as UTF-8, and 20 bytes for each element, attribute and text;
+/// there is no object for a node. Source: XML 1.0, fifth edition; Namespaces in XML 1.0.
 public struct XMLDocument: PageDocument {
   let index: XMLIndex
 
-  /// The items that are no longer in the index.
+  /// The path and the number of the items that were delivered and are no longer in the index.
   private let forgotten: (path: XMLPath, count: Int)?
 
   init(index: XMLIndex, forgotten: (path: XMLPath, count: Int)? = nil) {
@@ -17,10 +17,10 @@ public struct XMLDocument: PageDocument {
     self.forgotten = forgotten
   }
 
-  /// Reads a whole page.
+  /// Parses a complete page.
   ///
   /// Throws `truncated` when the root element is not closed, `malformed` when the page is not
-  /// well-formed or declares entities, `limitExceeded` where a limit is reached.
+  /// well-formed or declares entities, `limitExceeded` when it exceeds a limit.
   public init(
     _ bytes: [UInt8], limits: XMLLimits = .api, decoding: DecodingLimits = .api,
     leniency: XMLLeniency = []
@@ -29,21 +29,21 @@ public struct XMLDocument: PageDocument {
     self.init(index: try parser.index(of: bytes))
   }
 
-  /// What had to be forgiven.
+  /// The breaches in the page that leniency accepted.
   public var repairs: XMLLeniency { index.repairs }
 
   // MARK: Paths
 
-  /// The value at `path`, or nil where there is none: a string without white space around it, an
-  /// object for an element that holds others (`XMLItem.value` tells how) and for `@*`.
+  /// Returns the value at `path`, nil if there is none: a string without white space around it, or
+  /// an object for an element with child elements (as `XMLItem.value` maps it) and for `@*`.
   ///
-  /// Of several places that match, the one nearest to the root counts, and of those the first.
+  /// Of several matches, the first of those nearest the root counts.
   public func value(at path: PagePath) throws -> JSONValue? {
     try path.xml.flatMap { try index.value(at: $0, from: .document) }
   }
 
-  /// How many elements `path` leads to, those within each other counted once; nil for none. For the
-  /// empty path, how many the root element holds.
+  /// Returns the number of elements at `path`, without matches inside another match; nil for none.
+  /// For the empty path, returns the number of the root's child elements.
   public func count(at path: PagePath) -> Int? {
     guard let xml = path.xml else { return nil }
     let forgotten = forgotten.map { $0.path == xml ? $0.count : 0 } ?? 0
@@ -54,8 +54,8 @@ public struct XMLDocument: PageDocument {
     return count == 0 ? nil : count
   }
 
-  /// The value at `path` that the page says of itself: what is in an item, an attribute of its start
-  /// tag included, does not count where the path has `//` or `*`.
+  /// Returns the value at `path` outside the items: if the path has `//` or `*`, matches inside an
+  /// item do not count, nor do the attributes of its start tag.
   public func value(
     at path: PagePath, outsideItemsOf items: Pagination.Items
   ) throws -> JSONValue? {
@@ -63,8 +63,8 @@ public struct XMLDocument: PageDocument {
     return try index.value(of: index.matches(of: xml, outsideItemsOf: items))
   }
 
-  /// How many elements `path` leads to, those in items left out as in `value(at:outsideItemsOf:)`; the
-  /// items themselves are elements like others.
+  /// Returns the number of elements at `path` outside the items, as in `value(at:outsideItemsOf:)`;
+  /// items themselves count.
   public func count(at path: PagePath, outsideItemsOf items: Pagination.Items) -> Int? {
     guard let xml = path.xml, xml.searches else { return count(at: path) }
     let forgotten = forgotten.map { $0.path == xml ? $0.count : 0 } ?? 0
@@ -72,25 +72,25 @@ public struct XMLDocument: PageDocument {
     return forgotten + found == 0 ? nil : forgotten + found
   }
 
-  /// The value at `path` below the last item of the page, or nil where there is none.
+  /// Returns the value at `path` in the last item of the page, nil if there is none.
   public func value(at path: PagePath, inLastItemOf items: Pagination.Items) throws -> JSONValue? {
     guard let xml = path.xml, let last = try index.items(of: items).last else { return nil }
     return try index.value(at: xml, from: .element(last))
   }
 
-  /// The value at `path` below each item of the page, in order; nil for an item that has none there.
+  /// Returns the value at `path` in each item of the page, in order; nil for an item without one.
   public func values(at path: PagePath, inItemsOf items: Pagination.Items) throws -> [JSONValue?] {
     guard let xml = path.xml else { return [] }
     return try index.items(of: items).map { try index.value(at: xml, from: .element($0)) }
   }
 
-  /// The `xml:base` in force where `path` finds its value, itself resolved against those around it;
-  /// nil when there is none.
+  /// Returns the `xml:base` in force at the value of `path`, resolved against those around it; nil
+  /// if there is none.
   public func base(at path: PagePath) -> String? {
     path.xml.flatMap { index.place(for: $0, from: .document) }.flatMap { index.base(of: $0) }
   }
 
-  /// The `xml:base` in force where `value(at:outsideItemsOf:)` finds its value.
+  /// Returns the `xml:base` in force at the value that `value(at:outsideItemsOf:)` returns.
   public func base(at path: PagePath, outsideItemsOf items: Pagination.Items) -> String? {
     guard let xml = path.xml, xml.searches else { return base(at: path) }
     return index.nearest(index.matches(of: xml, outsideItemsOf: items)).flatMap {
@@ -104,7 +104,7 @@ extension XMLDocument: OutlinedDocument {
 }
 
 extension XMLIndex {
-  /// What the page holds, by local names; of elements of one name side by side, the first.
+  /// An outline of the page by local names; of sibling elements of one name, it has the first.
   var outline: PageOutline {
     let name = name(of: 0).local
     let root = described(0, PageOutline.Node("/" + name, name: name, .scalar, depth: 1))
@@ -163,7 +163,7 @@ extension XMLIndex {
     return (nodes[0], child)
   }
 
-  /// The link to the next page among elements of one name, as Atom has them.
+  /// Returns the link to the next page among sibling elements, as in Atom.
   private func links(
     in nodes: [Int], _ outline: PageOutline.Node, _ parent: PageOutline.Node
   ) -> [Child] {
@@ -196,8 +196,8 @@ extension XMLIndex {
   }
 }
 
-/// Finds the places of many nodes, in order, in one pass over the page: a page may be full of items
-/// that cannot be decoded.
+/// A finder of the places of nodes, in one pass over the page for many nodes in order: a page may
+/// be full of bad items.
 struct XMLPlaceFinder {
   private let index: XMLIndex
   /// The place of the byte `offset` of the source.
@@ -218,18 +218,18 @@ struct XMLPlaceFinder {
   }
 }
 
-/// A place in a page, as UTF-8.
+/// A place in a page, counted in its UTF-8 text.
 struct XMLPlace: CustomStringConvertible {
-  /// Bytes before it.
+  /// The number of bytes before the place.
   var offset = 0
-  /// From 1.
+  /// The line, from 1.
   var line = 1
-  /// In bytes from 1.
+  /// The column in bytes, from 1.
   var column = 1
 
   var description: String { "line \(line), column \(column)" }
 
-  /// Moves behind these bytes. Linear in them.
+  /// Moves past these bytes, in linear time.
   mutating func advance(over bytes: UnsafeBufferPointer<UInt8>) {
     var lines = 0
     for byte in bytes where byte == UInt8(ascii: "\n") { lines += 1 }

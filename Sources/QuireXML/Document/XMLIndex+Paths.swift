@@ -1,22 +1,23 @@
 import QuireCore
 import QuirePagination
 
-/// Following paths. Linear in the page for each step of a path: an element is looked at once for
-/// its own sake and once for its parent's.
+/// Following paths. Each step takes time linear in the page: an element is visited once as a child
+/// and once as a parent.
 extension XMLIndex {
-  /// Where a path starts.
+  /// The start of a path.
   enum Context {
-    /// Around the root element.
+    /// The document, around the root element.
     case document
     /// An element; `/` is the element itself.
     case element(Int)
   }
 
-  /// What a path leads to.
+  /// The matches of a path.
   struct Matches {
-    /// The elements, in document order; for a path to attributes or text, those around them.
+    /// The matching elements, in document order; for a path to attributes or text, the elements
+    /// around them.
     var elements: [Int]
-    /// The attribute or text that the path ends in.
+    /// The last step of the path, if it is an attribute or text.
     var tail: XMLPath.Step?
   }
 
@@ -81,7 +82,7 @@ extension XMLIndex {
 
   // MARK: Predicates
 
-  /// The elements, all of one parent, that pass every predicate in turn.
+  /// Returns the elements, all of one parent, that pass every predicate in turn.
   private func select(_ elements: [Int], _ predicates: [XMLPath.Predicate]) -> [Int] {
     predicates.reduce(elements) { rest, predicate in
       switch predicate {
@@ -106,7 +107,7 @@ extension XMLIndex {
     }
   }
 
-  /// Whether one of the values that an operand means passes a test.
+  /// Whether a value of an operand passes a test.
   private func holds(
     _ node: Int, _ operand: XMLPath.Operand, _ test: (UnsafeBufferPointer<UInt8>) -> Bool
   ) -> Bool {
@@ -120,13 +121,13 @@ extension XMLIndex {
     }
   }
 
-  /// Whether the name of an element or attribute is what a path asks for.
+  /// Whether the name of an element or attribute matches a name of a path.
   func matches(_ wanted: XMLPath.Name, _ node: Int) -> Bool {
     names[records[node].name].matches(wanted)
   }
 
-  /// A name test for the nodes of a span. Each name of the page is compared once, unless there are more
-  /// names than nodes: a path may be followed from each of many items.
+  /// A test of the names of elements in a span. It compares each name of the page once, unless
+  /// there are more names than nodes, because a path may be followed from each of many items.
   private struct NameTest {
     private let index: XMLIndex
     private let wanted: XMLPath.Name
@@ -147,7 +148,7 @@ extension XMLIndex {
 }
 
 extension XMLIndex.Name {
-  /// Whether this is what a path asks for.
+  /// Whether this name matches a name of a path.
   func matches(_ wanted: XMLPath.Name) -> Bool {
     switch wanted {
     case .any: true
@@ -171,7 +172,7 @@ extension XMLPath.Predicate {
 }
 
 extension XMLIndex {
-  /// The way from an item down to a node, as a path; empty for the item itself.
+  /// Returns the path from an item to a node; empty for the item itself.
   func path(to node: Int, below item: Int) -> String {
     var steps: [String] = []
     var node = node
@@ -183,7 +184,7 @@ extension XMLIndex {
     return steps.reversed().joined()
   }
 
-  /// `[n]` for one of several elements of the same name.
+  /// Returns `[n]` for one of several siblings of the same name.
   private func suffix(of node: Int) -> String {
     guard records[node].kind == .element else { return "" }
     let name = records[node].name
@@ -195,11 +196,11 @@ extension XMLIndex {
 
 /// Finding the items.
 extension XMLIndex {
-  /// The elements that are the page's items, in order; none for an empty page.
+  /// Returns the elements that are the page's items, in order; none for an empty page.
   ///
-  /// An empty list leaves no trace in XML but the element around it: that one has to be there. So
-  /// `/feed/entry` may be empty and `//entry` may not, unless the selector is optional. Throws
-  /// `shape`.
+  /// In XML, only the element around an empty list shows that the list is there, so that element
+  /// must exist: `/feed/entry` may match nothing, but `//entry` may not, unless the selector is
+  /// optional. Throws `shape`.
   func items(of selector: Pagination.Items) throws -> [Int] {
     guard ![.members, .columns].contains(selector.arrangement) else {
       throw PageError(
@@ -218,24 +219,24 @@ extension XMLIndex {
     return all
   }
 
-  /// The items of a page that is to have some. Where they are optional, the root element has to be the
-  /// right one nonetheless: a page of another kind is no empty page.
+  /// Returns the items of a page that should have some. Even if they are optional, the root element
+  /// must be the one in the selector: another kind of page is not an empty page.
   func pageItems(of selector: Pagination.Items) throws -> [Int] {
     let items = try items(of: selector)
     guard items.isEmpty else { return items }
-    // An empty list of XML is nothing but its container, which an error has as well.
+    // An empty list shows only its container, which an error page may have as well.
     let isError = !selector.absentMeansEmpty && outline.failureWords?.isError == true
     guard hasRoot(for: selector), !isError else { throw missing(selector) }
     return []
   }
 
-  /// What a path leads to from the document, but for what is inside items.
+  /// Returns the matches of a path in the document, except those inside items.
   ///
-  /// An item itself is found, for a page may say something by having one; its attributes and its text
-  /// are its own, unless every child of the root is an item because nothing else was said.
+  /// An item itself matches, because its presence may mean something. Its attributes and its text
+  /// do not, unless the selector has an empty path, which makes every child of the root an item.
   func matches(of path: XMLPath, outsideItemsOf selector: Pagination.Items) -> Matches {
     var matches = matches(of: path, from: .document)
-    // A page without items where they should be has none that could speak for it.
+    // If there are no items, no match can be inside one.
     guard !matches.elements.isEmpty, let items = try? items(of: selector), !items.isEmpty else {
       return matches
     }
@@ -253,7 +254,7 @@ extension XMLIndex {
     return matches
   }
 
-  /// Whether the root element is one from which a path of the selector starts.
+  /// Whether the root element is the one with which a path of the selector starts.
   private func hasRoot(for selector: Pagination.Items) -> Bool {
     selector.paths.contains { path in
       guard let xml = path.xml, !xml.startsAnywhere, xml.steps.count > 1,
@@ -275,7 +276,7 @@ extension XMLIndex {
     return outermost(matches)
   }
 
-  /// Whether the element that would hold the items is there.
+  /// Whether the element that would hold the items exists.
   private func hasPlace(for xml: XMLPath) -> Bool {
     if xml.steps.isEmpty { return true }
     guard xml.steps.count > 1 else { return false }
@@ -293,7 +294,7 @@ extension XMLIndex {
       found.isEmpty
       ? "Its root element is \"\(ServerText(name(of: 0).qualified))\"."
       : "Found lists at \(found.map { ServerText($0).description }.joined(separator: ", "))."
-    // Of items that are searched for, nothing shows where they would be.
+    // A path with `//` does not show where the items would be.
     let searches = selector.paths.contains { $0.xml?.startsAnywhere == true }
     let advice =
       searches ? " Where no item can be a right answer, write the path from the root down." : ""
@@ -304,7 +305,7 @@ extension XMLIndex {
           ? [] : [.optional(selector, condition: "for a server that leaves an empty list out")]))
   }
 
-  /// The paths of elements that stand side by side with others of their name, at most five.
+  /// Returns at most five paths of elements that have siblings of the same name.
   private func repeatedElements() -> [String] {
     let root = "/" + name(of: 0).local
     var paths: [String] = []
@@ -319,25 +320,25 @@ extension XMLIndex {
   }
 }
 
-/// Tells by its start tag whether an element is an item of the page.
+/// A matcher that finds by its start tag whether an element is an item of the page.
 ///
-/// That can be done for one path whose predicates, if any, are about attributes. A state is a set
-/// of bits: bit n of an element is set when the first n steps of the path lead to it.
+/// That is possible for a single path whose predicates, if any, are about attributes. A state is a
+/// set of bits: bit n of an element is set if the first n steps of the path lead to it.
 struct XMLItemMatcher {
   private struct Step {
     let name: XMLPath.Name
     let predicates: [XMLPath.Predicate]
   }
 
-  /// The path.
+  /// The path of the items.
   let path: XMLPath
   private let steps: [Step]
-  /// For each name of the page, the steps that it fits.
+  /// The steps of the path that each name of the page matches, as bits.
   private var fits: [UInt64] = []
-  /// The state of each open element, from the root down, behind that of the document.
+  /// The states of the document and of each open element, from the root down.
   private var states: [UInt64] = [1]
 
-  /// Nil where the path cannot be matched while the page arrives.
+  /// Fails if the path cannot be matched by start tags alone.
   init?(_ selector: Pagination.Items) {
     guard selector.paths.count == 1, let path = selector.paths[0].xml, path.steps.count < 63 else {
       return nil
@@ -354,7 +355,7 @@ struct XMLItemMatcher {
     self.steps = steps.isEmpty ? [any, any] : steps
   }
 
-  /// An element was opened: whether it is where the path leads.
+  /// Enters an element, and returns whether the path leads to it.
   mutating func opened(
     name: UInt32, in names: XMLNameTable, has: (XMLPath.Predicate) -> Bool
   ) -> Bool {
@@ -371,7 +372,7 @@ struct XMLItemMatcher {
     return reached & 1 << (steps.count - 1) != 0
   }
 
-  /// The innermost element was closed.
+  /// Leaves the innermost element.
   mutating func closed() { states.removeLast() }
 
   private func fit(of entry: XMLNameTable.Entry) -> UInt64 {

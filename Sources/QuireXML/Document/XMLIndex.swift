@@ -2,17 +2,18 @@ import CXML2
 import QuireCore
 import QuirePagination
 
-/// A tape that no longer grows, with its names as text. A node is the index of a record; 0 is the
-/// root element.
+/// The index of a page: a complete tape, with its names as text. A node is the index of a record; 0
+/// is the root element.
 // SAFETY: the memory is constant after `init`, and freed with the last reference.
 final class XMLIndex: @unchecked Sendable {
   struct Name {
     let local: String
     let prefix: String?
     let namespace: String?
-    /// The number of the page's first name that differs from this one in its prefix at most.
+    /// The number of the page's first name with the same local name and namespace: the names of a
+    /// group differ only in their prefix.
     let group: Int
-    /// The number of the page's first name that is written like this one, in whatever namespace.
+    /// The number of the page's first name with the same prefix and local name, in any namespace.
     let spelling: Int
     /// See `bits(of:)`.
     let bits: UInt64
@@ -20,7 +21,8 @@ final class XMLIndex: @unchecked Sendable {
     /// The name as the page writes it.
     var qualified: String { prefix.map { "\($0):\(local)" } ?? local }
 
-    /// `namespace` is one text for all names in it: each copy may have thousands of bytes.
+    /// Creates a name. `namespace` is shared by all its names, because each copy could have
+    /// thousands of bytes.
     init(_ entry: XMLNameTable.Entry, namespace: String?, group: Int, spelling: Int) {
       local = String(xmlChars: entry.local)
       prefix = entry.prefix.map(String.init(xmlChars:))
@@ -30,8 +32,8 @@ final class XMLIndex: @unchecked Sendable {
       bits = Self.bits(of: local)
     }
 
-    /// Bits of which equal local names share one, and others seldom do: one for a name of ASCII, and all for
-    /// others, which may be equal in several spellings.
+    /// Returns bits for a Bloom filter of local names: one bit for an ASCII name, all bits for any
+    /// other, which may equal a name of other bytes.
     static func bits(of local: String) -> UInt64 {
       var local = local
       return local.withUTF8 { bytes in
@@ -51,12 +53,12 @@ final class XMLIndex: @unchecked Sendable {
   let source: UnsafeBufferPointer<UInt8>
   private let composed: UnsafeBufferPointer<UInt8>
   let names: [Name]
-  /// The qualified names as JSON.
+  /// The qualified names as JSON strings.
   let quotedNames: [[UInt8]]
   /// The breaches that leniency accepted.
   let repairs: XMLLeniency
 
-  /// Takes over the tape's memory.
+  /// Creates an index, which owns the tape's memory.
   init(_ tape: XMLTape, names: [Name], quotedNames: [[UInt8]], repairs: XMLLeniency) {
     self.tape = tape
     records = UnsafeBufferPointer(start: tape.records.base, count: tape.records.count)
@@ -76,12 +78,12 @@ final class XMLIndex: @unchecked Sendable {
 
   func name(of node: Int) -> Name { names[records[node].name] }
 
-  /// The elements directly within a node, in order.
+  /// Returns the child elements of a node, in order.
   func children(of node: Int) -> Children {
     Children(index: self, node: node + 1, end: Int(records[node].next), wanted: .element)
   }
 
-  /// The attributes of a node, in order.
+  /// Returns the attributes of a node, in order.
   func attributes(of node: Int) -> Children {
     Children(index: self, node: node + 1, end: Int(records[node].next), wanted: .attribute)
   }
@@ -112,7 +114,7 @@ final class XMLIndex: @unchecked Sendable {
 
   // MARK: Values
 
-  /// The bytes of an attribute, a text or a namespace declaration.
+  /// Returns the bytes of an attribute, a text, a namespace declaration, or of an element's markup.
   @inline(__always)
   func value(of node: Int) -> UnsafeBufferPointer<UInt8> {
     let record = records[node]
@@ -127,7 +129,7 @@ final class XMLIndex: @unchecked Sendable {
 
   func string(of node: Int) -> String { String(checkedUTF8: value(of: node)) }
 
-  /// Calls `body` with the element's own text: what is directly in it, elements left out.
+  /// Calls `body` with the element's own text, without the text of its child elements.
   func withText<Result>(
     of node: Int, _ body: (UnsafeBufferPointer<UInt8>) throws -> Result
   ) rethrows -> Result {
@@ -156,7 +158,7 @@ final class XMLIndex: @unchecked Sendable {
     return try bytes.withUnsafeBufferPointer(body)
   }
 
-  /// The element's own text without white space around it; nil when nothing is left.
+  /// Returns the element's own text without white space around it; nil if nothing is left.
   func trimmedText(of node: Int) -> String? {
     withText(of: node) {
       let trimmed = XMLText.trimmed($0)
@@ -166,12 +168,13 @@ final class XMLIndex: @unchecked Sendable {
 
   // MARK: Places
 
-  /// Where an element stands, for messages: line and column from 1. Linear in the page.
+  /// Returns the line and column of an element, from 1, for messages. The time is linear in the
+  /// page.
   func place(of node: Int) -> String {
     tape.place(of: Int(records[node].start)).description
   }
 
-  /// Where the source begins in the page.
+  /// The place in the page where the source begins.
   var origin: XMLPlace { tape.origin }
 }
 
@@ -192,7 +195,7 @@ extension String {
       as: UTF8.self)
   }
 
-  /// A namespace, in which libxml2 leaves `&` as a reference.
+  /// Creates the text of a namespace, in which libxml2 leaves `&` as a reference.
   init(namespace: UnsafePointer<xmlChar>) {
     let bytes = UnsafeBufferPointer(start: namespace, count: Int(xmlStrlen(namespace)))
     self = String(
@@ -202,14 +205,14 @@ extension String {
   }
 }
 
-/// Answering paths.
+/// Values at paths.
 extension XMLIndex {
-  /// The value that `value(at:)` promises.
+  /// Returns the value at a path, as `XMLDocument.value(at:)` does.
   func value(at path: XMLPath, from context: Context) throws -> JSONValue? {
     try value(of: matches(of: path, from: context))
   }
 
-  /// The value of the match that counts.
+  /// Returns the value of the match that counts.
   func value(of matches: Matches) throws -> JSONValue? {
     guard let node = nearest(matches) else { return nil }
     switch matches.tail {
@@ -228,7 +231,7 @@ extension XMLIndex {
     }
   }
 
-  /// The element that a path's value comes from.
+  /// Returns the element that the value at a path comes from.
   func place(for path: XMLPath, from context: Context) -> Int? {
     nearest(matches(of: path, from: context))
   }
@@ -238,7 +241,8 @@ extension XMLIndex {
     return trimmed.isEmpty ? nil : .string(String(checkedUTF8: trimmed))
   }
 
-  /// The match nearest to the root, of those the first; one that has the attribute it is about.
+  /// Returns the first of the matches nearest the root; for a path to an attribute, of those that
+  /// have it.
   func nearest(_ matches: Matches) -> Int? {
     var best: (node: Int, depth: Int)?
     for node in matches.elements {
@@ -264,14 +268,14 @@ extension XMLIndex {
     return depth
   }
 
-  /// The matches that are not within another one.
+  /// Returns the matches that are not inside another match.
   func outermost(_ matches: Matches) -> [Int] {
     var result: [Int] = []
     var end = 0
     for node in matches.elements where node >= end {
       switch matches.tail {
       case .attribute(let name)?:
-        // Attributes are not within each other.
+        // Attributes do not nest.
         if attributes(of: node).contains(where: { self.matches(name, $0) }) { result.append(node) }
       case .text?, .element?, nil:
         result.append(node)
@@ -285,7 +289,8 @@ extension XMLIndex {
 
   private static let xmlNamespace = "http://www.w3.org/XML/1998/namespace"
 
-  /// The `xml:base` in force at an element, put together from the inside out (XML Base, section 3).
+  /// Returns the `xml:base` in force at an element, resolved from the inside out (XML Base, section
+  /// 3).
   func base(of node: Int) -> String? {
     var base: String?
     var node = node
@@ -309,14 +314,14 @@ extension XMLIndex {
   }
 }
 
-/// Knowing items again.
+/// Recognising items.
 extension XMLIndex {
-  /// Takes note of an item's attributes, its text and what is in its elements.
+  /// Adds an item's attributes, its text and its child elements to its sample.
   func look(at node: Int, _ item: inout PageSample.Item) {
     look(at: node, 0, 0, &item, named: "")
   }
 
-  /// `path` is the hash of the names that lead there, `prefix` these names.
+  /// `path` is the hash of the names that lead to the node, `prefix` these names themselves.
   private func look(
     at node: Int, _ path: Int, _ depth: Int, _ item: inout PageSample.Item,
     named prefix: @autoclosure () -> String

@@ -1,7 +1,7 @@
 import QuirePagination
 import QuireCore
 
-/// An element as JSON, without loss; `XMLItem.value` says how.
+/// The mapping of an element to JSON, without loss; `XMLItem.value` describes it.
 struct XMLMapping {
   private let index: XMLIndex
 
@@ -40,9 +40,9 @@ struct XMLMapping {
 
   private enum Children {
     case none
-    /// Elements, those of one name one behind the other.
+    /// Elements, with all of one name in a row.
     case named
-    /// Text between elements, or a name that comes back after another one.
+    /// Text between elements, or a name that recurs after another one.
     case mixed
   }
 
@@ -59,12 +59,12 @@ struct XMLMapping {
     return index.hasWords(node) ? .mixed : .named
   }
 
-  /// Names that were seen. A page has few, so that a set that allocates is seldom needed.
+  /// A set of names by number. A page has few names, so that it seldom allocates.
   private struct NameSet {
     private var few: UInt64 = 0
     private var more: Set<Int> = []
 
-    /// False for a name that was there.
+    /// Adds a name; returns false if it was in the set.
     mutating func insert(_ name: Int) -> Bool {
       guard name < 64 else { return more.insert(name).inserted }
       defer { few |= 1 << name }
@@ -82,7 +82,7 @@ struct XMLMapping {
 
   // MARK: Parts
 
-  /// Namespaces and attributes.
+  /// Appends namespaces and attributes.
   private func appendHeading(of node: Int, _ members: inout Members, to output: inout [UInt8]) {
     var child = node + 1
     while child < Int(index.record(node).next) {
@@ -98,7 +98,7 @@ struct XMLMapping {
     }
   }
 
-  /// A member for each name; of a name that comes several times the elements are a list.
+  /// Appends a member for each name; several elements of a name are a list.
   private func appendChildren(
     of node: Int, _ members: inout Members, to output: inout [UInt8]
   ) {
@@ -157,7 +157,7 @@ struct XMLMapping {
       begin(quoted: XMLMapping.quoted(name), to: &output)
     }
 
-    /// `quoted` is the name as JSON.
+    /// Begins a member, whose name is already a JSON string.
     mutating func begin(quoted name: [UInt8], to output: inout [UInt8]) {
       output.append(isEmpty ? UInt8(ascii: "{") : UInt8(ascii: ","))
       isEmpty = false
@@ -171,7 +171,7 @@ struct XMLMapping {
     }
   }
 
-  /// A text as JSON.
+  /// Returns a text as a JSON string.
   static func quoted(_ text: String) -> [UInt8] {
     var text = text
     var output: [UInt8] = []
@@ -199,13 +199,13 @@ struct XMLMapping {
     output.append(UInt8(ascii: "\""))
   }
 
-  /// Where the first byte is that JSON does not write as it is, looked for by sixteen bytes.
+  /// Returns the index of the first byte that JSON escapes, searched for by sixteen bytes.
   private static func endOfPlain(_ text: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {
     var place = start
     guard let bytes = text.baseAddress.map(UnsafeRawPointer.init) else { return place }
     while place + 16 <= text.count {
       let chunk = bytes.loadUnaligned(fromByteOffset: place, as: SIMD16<UInt8>.self)
-      // The high bit of each byte says it; of one that is not ASCII, it says nothing.
+      // The high bit marks each byte to escape; bytes that are not ASCII are masked out.
       let quote = (chunk ^ 0x22) &- 1
       let backslash = (chunk ^ 0x5C) &- 1
       let special = (quote | backslash | (chunk &- 0x20)) & ~chunk & 0x80
@@ -221,7 +221,7 @@ struct XMLMapping {
 }
 
 extension XMLIndex {
-  /// The number of the first name that is written like an element's.
+  /// The spelling of an element's name: see `Name.spelling`.
   @inline(__always)
   fileprivate func spelling(of node: Int) -> Int { names[records[node].name].spelling }
 

@@ -1,18 +1,18 @@
 import CXML2
 import QuirePagination
 
-/// Numbers the names of a document. libxml2 keeps every name once, so that comparing addresses is
-/// comparing names.
+/// A table that numbers the names of a document. libxml2 keeps each string once, so names are equal
+/// if their addresses are.
 struct XMLNameTable {
   /// A name as libxml2 keeps it; the strings live as long as the parser.
   struct Entry: BitwiseCopyable {
     var local: UnsafePointer<xmlChar>
     var prefix: UnsafePointer<xmlChar>?
     var namespace: UnsafePointer<xmlChar>?
-    /// Bytes of `prefix:local`.
+    /// The number of bytes of `prefix:local`.
     var length: UInt32
 
-    /// Whether this is what a path asks for.
+    /// Whether this name matches a name of a path.
     func matches(_ wanted: XMLPath.Name) -> Bool {
       switch wanted {
       case .any: true
@@ -24,7 +24,7 @@ struct XMLNameTable {
   }
 
   private(set) var entries = XMLBuffer<Entry>(capacity: 64)
-  /// Open addressing; 0 is empty, everything else the number of an entry plus 1.
+  /// A hash table with open addressing: 0 is empty, any other value the number of an entry plus 1.
   private var slots: UnsafeMutablePointer<UInt32>
   private var mask: Int
 

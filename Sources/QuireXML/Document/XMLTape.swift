@@ -1,30 +1,31 @@
 import Synchronization
 
-/// A page's structure while it grows: the page itself as UTF-8, the values that are not in it as
-/// they are, and one record for everything.
+/// A page's structure while it grows: the page as UTF-8, the values that it does not hold verbatim,
+/// and one record for each element, attribute, namespace declaration and text.
 ///
-/// Trivial memory, because libxml2 calls in here for every tag: `release()` or `XMLDocument` ends it.
+/// It is trivial memory, because libxml2 calls in here for every tag. `release()` frees it; an
+/// `XMLIndex` made of the tape calls that itself.
 struct XMLTape {
-  /// The page, or what of it is not yet forgotten.
+  /// The page from `origin` on.
   var source: XMLBuffer<UInt8>
-  /// Values that had to be put together.
+  /// Values that `source` does not hold verbatim, such as text with references.
   var composed: XMLBuffer<UInt8>
   var records: XMLBuffer<XMLRecord>
-  /// Where `source` begins in the page.
+  /// The place in the page where `source` begins.
   var origin = XMLPlace()
   /// The innermost open element.
   var current: UInt32 = 0
-  /// Whether the last record is text that may go on.
+  /// Whether the last record is text that may continue.
   var textIsOpen = false
 
-  /// An empty tape without room.
+  /// Creates an empty tape with the least memory.
   init() {
     source = XMLBuffer(capacity: 0)
     records = XMLBuffer(capacity: 0)
     composed = XMLBuffer(capacity: 0)
   }
 
-  /// An empty tape with room for some thousand bytes, or for as much as the spare one has.
+  /// Returns an empty tape: the spare one, or a new one with room for a page of 32 KiB.
   static func withRoom() -> XMLTape {
     if let spare = XMLSpareTape.take() { return spare }
     var tape = XMLTape()
@@ -38,7 +39,7 @@ struct XMLTape {
     composed.reserve(1 << 10)
   }
 
-  /// Ends the tape; its memory may serve another one.
+  /// Releases the memory, which may be kept for another tape.
   func release() { XMLSpareTape.offer(self)?.free() }
 
   func free() {
@@ -47,7 +48,7 @@ struct XMLTape {
     records.release()
   }
 
-  /// Bytes of memory.
+  /// The size of the tape's memory in bytes.
   var capacity: Int {
     source.capacity + composed.capacity + records.capacity * MemoryLayout<XMLRecord>.stride
   }
@@ -72,13 +73,13 @@ struct XMLTape {
     current = record.pointee.parent
   }
 
-  /// Adds what belongs to the start tag just opened and stands in the source.
+  /// Adds an attribute of the element just opened, whose value stands in the source.
   @inline(__always)
   mutating func append(attribute name: UInt32, at offset: Int, count: Int) {
     append(.attribute, name: name, start: offset, length: count)
   }
 
-  /// Adds what belongs to the start tag just opened and has a value of its own.
+  /// Adds an attribute or namespace of the element just opened, with a copy of its value.
   mutating func append(
     _ kind: XMLRecord.Kind, name: UInt32, value: UnsafePointer<UInt8>, count: Int
   ) {
@@ -95,8 +96,8 @@ struct XMLTape {
 
   // MARK: Text
 
-  /// Adds text; `offset` is where it stands in the source, or nil. Returns the bytes of the text so
-  /// far.
+  /// Adds text; `offset` is its place in the source, nil if it does not stand there verbatim.
+  /// Returns the number of bytes of the open text.
   @inline(__always)
   mutating func append(text: UnsafePointer<UInt8>, count: Int, at offset: Int?) -> Int {
     if !textIsOpen, let offset {
@@ -127,7 +128,7 @@ struct XMLTape {
     return length + count
   }
 
-  /// Ends the open text, and tells white space from text.
+  /// Ends the open text, and marks it as space if it is only white space.
   @inline(__always)
   private mutating func closeText() {
     guard textIsOpen else { return }
@@ -144,26 +145,25 @@ struct XMLTape {
   }
 }
 
-/// Pages that are larger than memory: items leave the tape once they are whole.
+/// Pages that are larger than memory: complete items are taken off the tape.
 extension XMLTape {
-  /// The rest of a tape, once whole items are dropped.
+  /// The tape that continues one whose complete items were taken.
   struct Rest {
     var tape: XMLTape
-    /// The last item that left, which is kept for paths that ask for it.
+    /// The last item taken, of which a copy is kept for paths into the last item.
     var keptItem: UInt32
     var openItem: UInt32?
-    /// Bytes of `source` that are not in the new tape.
+    /// The number of bytes of `source` that are not in the new tape.
     var forgotten: Int
-    /// Records that are not in the new tape.
+    /// The number of records that are not in the new tape.
     var forgottenRecords: Int
   }
 
-  /// A tape that continues this one without `items`, which are whole, but for the last
-  /// of them, and without the item `keptItem` of the last time.
+  /// Returns a tape that continues this one without the complete `items`, except the last of them,
+  /// and without `keptItem`, the last item of the previous split. Closes all elements of this tape.
   ///
-  /// What is outside of items is kept, with copies of its values, so that the source can go; of the item
-  /// that is open, everything is kept as it is. `place` is the byte that comes next. This tape is
-  /// closed: nothing in it is open any more.
+  /// Records outside the open item are kept with copies of their values, so that their source is
+  /// not needed; the open item is kept unchanged. `place` is the offset of the next byte to parse.
   mutating func split(
     items: UnsafeBufferPointer<UInt32>, keptItem: UInt32?, openItem: UInt32?, place: Int
   ) -> Rest {
@@ -195,7 +195,8 @@ extension XMLTape {
       forgottenRecords: records.count - rest.tape.records.count)
   }
 
-  /// White space beside items: there is one for each of them.
+  /// Whether a record is white space beside items, which is dropped, because there is one for each
+  /// item.
   private func isSpaceAroundItems(_ index: Int, _ openItem: UInt32?) -> Bool {
     let record = records.base[index]
     guard record.kind == .space || record.kind == .composedSpace else { return false }
@@ -218,7 +219,7 @@ extension XMLTape {
   private struct Splitting {
     let old: XMLTape
     var tape: XMLTape
-    /// Where each record of the old tape is in the new one, as far as it is known.
+    /// The index in the new tape of each record of the old one, as far as it is known.
     var places: [UInt32]
     let forgotten: Int
 
@@ -246,7 +247,7 @@ extension XMLTape {
         .attribute where asItIs:
         record.start -= UInt32(truncatingIfNeeded: forgotten)
       case .element:
-        // Only items are asked for their bytes.
+        // Only an item's bytes are ever read.
         (record.start, record.length) = (0, 0)
       case .text: move(&record, to: .composedText, from: old.source)
       case .space: move(&record, to: .composedSpace, from: old.source)
@@ -266,7 +267,7 @@ extension XMLTape {
       record.start = UInt32(truncatingIfNeeded: start)
     }
 
-    /// Every record behind `keep` has its place now.
+    /// Converts the ends of elements, after all records were kept or skipped.
     mutating func finish() {
       places[old.records.count] = next
       for index in 0..<tape.records.count {
@@ -279,7 +280,8 @@ extension XMLTape {
 }
 
 extension XMLTape {
-  /// Where a byte of `source` stands in the page. Linear in what is before it: only for messages.
+  /// Returns the place in the page of a byte of `source`, for messages: the time is linear in the
+  /// bytes before it.
   func place(of offset: Int) -> XMLPlace {
     var place = origin
     place.advance(
@@ -288,20 +290,20 @@ extension XMLTape {
   }
 }
 
-/// The memory of a tape that was released, for the next one: a quarter of the time of a page went
-/// into getting memory from the system and giving it back.
+/// The memory of a released tape, kept for the next one. Getting memory from the system and
+/// returning it would take a quarter of the time of a page.
 enum XMLSpareTape {
   // SAFETY: a tape is trivial memory, and leaves the lock with its only user.
   private struct Spare: @unchecked Sendable {
     var tape: XMLTape
   }
 
-  /// What is kept when nothing is being read, at most.
+  /// The most bytes that are kept, 8 MiB.
   private static let largest = 8 << 20
 
   private static let spare = Mutex<Spare?>(nil)
 
-  /// An empty tape, if there is one.
+  /// Removes and returns the spare tape, if there is one; it is empty.
   static func take() -> XMLTape? {
     spare.withLock { spare in
       defer { spare = nil }
@@ -309,7 +311,8 @@ enum XMLSpareTape {
     }
   }
 
-  /// Keeps the larger of this tape and the one that is there. Returns the one to be freed.
+  /// Keeps the larger of this tape and the spare one, up to `largest`. Returns the other, to be
+  /// freed.
   static func offer(_ tape: XMLTape) -> XMLTape? {
     let offered = Spare(tape: tape.emptied)
     return spare.withLock { [offered] spare -> Spare? in
@@ -339,17 +342,16 @@ extension XMLTape {
 struct XMLRecord: BitwiseCopyable {
   enum Kind: UInt32 {
     case element
-    /// Text that stands in the source as it is.
+    /// Text that stands verbatim in the source.
     case text
-    /// Text that had to be put together: with references, from several sections, with line ends
-    /// made one character.
+    /// Text that does not: it has references, or comes from several sections.
     case composedText
-    /// Text that is white space, as it is in the source.
+    /// White space that stands verbatim in the source.
     case space
-    /// White space that had to be put together.
+    /// White space that does not.
     case composedSpace
     case attribute
-    /// An attribute whose value is not in the source as it is.
+    /// An attribute whose value does not stand verbatim in the source.
     case composedAttribute
     /// A namespace declaration: the name is the prefix, the value the URI.
     case namespace
@@ -359,11 +361,12 @@ struct XMLRecord: BitwiseCopyable {
   private var bits: UInt32
   /// The element around this record; the root element's own index for the root.
   var parent: UInt32
-  /// The record behind everything in this element.
+  /// The index of the record after everything in this element; 0 while the element is open.
   var next: UInt32
-  /// The first byte: of an element, of its `<` in the source; of the others, of their value.
+  /// The offset of the first byte: for an element, of its `<` in the source; for others, of the
+  /// value.
   var start: UInt32
-  /// Bytes: of an element, to the end of its end tag.
+  /// The number of bytes; for an element, up to the end of its end tag.
   var length: UInt32
 
   @inline(__always)
@@ -378,7 +381,7 @@ struct XMLRecord: BitwiseCopyable {
   @inline(__always)
   var kind: Kind {
     get {
-      // Only the tape makes records, and only from a kind.
+      // The kind is never nil: only the tape makes records, and only from kinds.
       Kind(rawValue: bits >> 29) ?? .space
     }
     set { bits = newValue.rawValue << 29 | bits & 0x1FFF_FFFF }
@@ -391,15 +394,15 @@ struct XMLRecord: BitwiseCopyable {
   static let maximumOffset = Int(UInt32.max)
 }
 
-/// Small facts about the bytes of a page.
+/// Functions on the bytes of a text.
 enum XMLText {
-  /// The white space of XML 1.0, production 3.
+  /// Whether a byte is white space (XML 1.0, production 3).
   @inline(__always)
   static func isSpace(_ byte: UInt8) -> Bool {
     byte == 0x20 || byte == 0x0A || byte == 0x09 || byte == 0x0D
   }
 
-  /// The bytes without white space at either end.
+  /// Returns the bytes without white space at either end.
   static func trimmed(_ bytes: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8> {
     var start = 0
     var end = bytes.count

@@ -7,14 +7,15 @@ import QuireCore
   import Foundation
 #endif
 
-/// An element of a page, from which others can be reached: for formats that are read by hand.
+/// An element of a page, with access to its children, for formats that are read by hand-written
+/// code.
 ///
-/// Two words; the page stays in memory as long as one of its nodes does.
+/// It has two words, and keeps its page in memory.
 package struct XMLTreeNode: Sendable {
   let index: XMLIndex
   let node: Int
 
-  /// The number of the element's name in `XMLDocument.nameCount` many.
+  /// The number of the element's name, below `XMLDocument.nameCount`.
   @inline(__always)
   package var nameNumber: Int { index.record(node).name }
 
@@ -24,10 +25,11 @@ package struct XMLTreeNode: Sendable {
   /// The URI of the element's namespace; nil for none.
   package var namespace: String? { index.name(of: node).namespace }
 
-  /// The elements directly within, in order.
+  /// The child elements, in order.
   package var children: Children { Children(base: index.children(of: node)) }
 
-  /// A type of its own: the library's lazy ones are not specialised in other modules.
+  /// The child elements. The standard library's lazy sequences are not specialised in other
+  /// modules, so this is a type of its own.
   package struct Children: Sequence, IteratorProtocol {
     var base: XMLIndex.Children
 
@@ -37,17 +39,17 @@ package struct XMLTreeNode: Sendable {
     }
   }
 
-  /// Whether an element is directly within.
+  /// Whether there are child elements.
   package var hasChildren: Bool { index.children(of: node).contains { _ in true } }
 
-  /// The element's own text without white space around it; nil when nothing is left.
+  /// The element's own text without white space around it; nil if nothing is left.
   package var text: String? { index.trimmedText(of: node) }
 
-  /// The element's own text as it is.
+  /// The element's own text, with its white space.
   package var wholeText: String { index.withText(of: node) { String(decoding: $0, as: UTF8.self) } }
 
-  /// The value of the attribute with that local name and namespace; where there is none, of the first
-  /// whose name differs in case alone, as publishers write `isPermalink`.
+  /// Returns the value of the attribute with a local name and namespace; if there is none, of the
+  /// first whose name differs only in case, such as `isPermalink` for `isPermaLink`.
   package func attribute(_ name: String, in namespace: String? = nil) -> String? {
     var similar: Int?
     for attribute in index.attributes(of: node) {
@@ -68,7 +70,7 @@ package struct XMLTreeNode: Sendable {
     index.attributes(of: node).map { (index.name(of: $0).local, index.string(of: $0)) }
   }
 
-  /// What is directly within, in order: texts and elements.
+  /// The child elements and texts, in order.
   package var content: [Content] {
     var content: [Content] = []
     var child = node + 1
@@ -93,37 +95,37 @@ package struct XMLTreeNode: Sendable {
   /// The element as an item of a page.
   package var rawItem: RawItem { RawItem(XMLElementStorage(index: index), node: node) }
 
-  /// The element's bytes in UTF-8, with the namespaces that it gets from around it.
+  /// The element's bytes in UTF-8, with declarations of the namespaces that it inherits.
   package var bytes: [UInt8] { XMLMarkup(index).bytes(of: node) }
 
-  /// Bytes of the element in the page.
+  /// The number of bytes of the element in the page, as UTF-8.
   package var byteCount: Int { Int(index.record(node).length) }
 
-  /// Where the element stands, for messages.
+  /// The line and column of the element, for messages.
   package var place: String { index.place(of: node) }
 
-  /// A digest of the element's bytes, the same within a process.
+  /// A digest of the element's bytes, which is the same only within a process.
   package var digest: Int { ContentDigest.of(UnsafeRawBufferPointer(index.value(of: node))) }
 }
 
 extension XMLDocument {
-  /// The page in UTF-8.
+  /// The page's text in UTF-8.
   package var text: [UInt8] { Array(index.source) }
 
   /// The root element.
   package var root: XMLTreeNode { XMLTreeNode(index: index, node: 0) }
 
-  /// How many different names the page has.
+  /// The number of different names in the page.
   package var nameCount: Int { index.names.count }
 
-  /// A name by its number.
+  /// Returns a name by its number.
   package func name(_ number: Int) -> (local: String, prefix: String?, namespace: String?) {
     let name = index.names[number]
     return (name.local, name.prefix, name.namespace)
   }
 }
 
-/// The elements of a page as items of JSON, mapped when they are asked for.
+/// The elements of a page as raw items of JSON, mapped on each request.
 private struct XMLElementStorage: RawItemStorage {
   let index: XMLIndex
 
@@ -150,7 +152,7 @@ private struct XMLElementStorage: RawItemStorage {
 }
 
 extension XMLTreeNode {
-  /// The attributes of a namespace: local names and values.
+  /// Returns the attributes of a namespace: local names and values.
   package func attributes(in namespace: String) -> [(name: String, value: String)] {
     var found: [(name: String, value: String)] = []
     for attribute in index.attributes(of: node) {

@@ -4,9 +4,10 @@
   import Darwin
 #endif
 
-/// Makes every line end one line feed, as XML 1.0 demands of its reader (section 2.11).
+/// A filter that turns every line end into one line feed, as XML 1.0 requires (section 2.11).
 ///
-/// libxml2 does so for text, but neither in CDATA sections nor without losing count of bytes.
+/// libxml2 does so for text, but not in CDATA sections, and then its offsets are not those of the
+/// bytes.
 struct LineEnds {
   private var endedWithReturn = false
 
@@ -17,7 +18,7 @@ struct LineEnds {
     if endedWithReturn, bytes.base[index] == UInt8(ascii: "\n") { index += 1 }
     endedWithReturn = bytes.base[bytes.count - 1] == UInt8(ascii: "\r")
     if index == kept {
-      // Most pages have none.
+      // Most pages have no carriage return.
       guard let first = memchr(bytes.base + start, 0x0D, bytes.count - start) else { return }
       index = UnsafeRawPointer(first) - UnsafeRawPointer(bytes.base)
       kept = index

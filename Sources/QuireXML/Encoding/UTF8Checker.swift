@@ -1,8 +1,8 @@
-/// Checks UTF-8 (RFC 3629), at the speed of memory where it is ASCII.
+/// A validator of UTF-8 (RFC 3629), which checks ASCII at the speed of memory.
 enum UTF8Checker {
   private static let highBits: UInt64 = 0x8080_8080_8080_8080
 
-  /// The end of the longest prefix of whole characters behind `start`.
+  /// Returns the end of the valid, complete characters from `start` on.
   static func checkedEnd(_ bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {
     guard let base = bytes.baseAddress else { return start }
     let end = bytes.count
@@ -28,7 +28,8 @@ enum UTF8Checker {
     return index
   }
 
-  /// Bytes of the character at `bytes`, 2 to 4; 0 when it is none, or not whole.
+  /// Returns the number of bytes of the character at `bytes`, 2 to 4; 0 if it is invalid or
+  /// incomplete.
   @inline(__always)
   private static func sequenceLength(_ bytes: UnsafePointer<UInt8>, left: Int) -> Int {
     let first = bytes[0]
@@ -47,7 +48,7 @@ enum UTF8Checker {
     }
   }
 
-  /// Whether these bytes could be the start of a character that is not whole yet.
+  /// Whether these bytes could be the start of an incomplete character.
   static func isStartOfCharacter(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
     guard let first = bytes.first, bytes.count < 4 else { return false }
     let length: Int
@@ -70,7 +71,7 @@ enum UTF8Checker {
     }
   }
 
-  /// Leaves out what is no character of XML 1.0 (production 2), in place; how many there were.
+  /// Removes characters that XML 1.0 does not allow (production 2), in place. Returns their number.
   static func dropControls(in bytes: inout XMLBuffer<UInt8>, from start: Int) -> Int {
     let (base, count) = (bytes.base, bytes.count)
     var kept = start
@@ -98,7 +99,8 @@ enum UTF8Checker {
     return found
   }
 
-  /// Where the first byte is that is a control character, or could begin what is no character.
+  /// Returns the index of the first byte that is a control character or 0xEF, with which U+FFFE and
+  /// U+FFFF begin.
   private static func plainEnd(
     _ bytes: UnsafePointer<UInt8>, from start: Int, to end: Int
   ) -> Int {
@@ -106,7 +108,7 @@ enum UTF8Checker {
     while index < end {
       while index + 8 <= end {
         let word = UnsafeRawPointer(bytes + index).loadUnaligned(as: UInt64.self)
-        // The high bits say whether there is a byte below 0x20, or one that is 0xEF.
+        // The high bits show whether any byte is below 0x20, or is 0xEF.
         let low = (word &- 0x2020_2020_2020_2020) & ~word
         let other = word ^ 0xEFEF_EFEF_EFEF_EFEF
         if (low | (other &- 0x0101_0101_0101_0101) & ~other) & highBits != 0 { break }

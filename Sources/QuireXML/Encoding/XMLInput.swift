@@ -1,14 +1,14 @@
 import QuireCore
 import QuirePagination
 
-/// Finds out a page's encoding, and turns its bytes into checked UTF-8.
+/// A converter of a page's bytes to valid UTF-8, which first determines their encoding.
 ///
-/// A byte order mark comes before what HTTP says, and that before the page's own declaration
-/// (RFC 7303, section 3.2). Ours, because libxml2 lets the declaration win, and takes any encoding
-/// the system's iconv knows.
+/// A byte order mark counts before the charset of HTTP, and that before the page's own declaration
+/// (RFC 7303, section 3.2). This is not left to libxml2, which prefers the declaration, and accepts
+/// any encoding that the system's iconv knows.
 struct XMLInput {
   private enum Stage {
-    /// The bytes so far, too few to tell.
+    /// The bytes so far, too few to determine the encoding.
     case sniffing([UInt8])
     case reading(XMLTranscoder)
   }
@@ -20,13 +20,13 @@ struct XMLInput {
   /// The breaches that leniency accepted.
   private(set) var repairs: XMLLeniency = []
 
-  /// Characters left out, because XML does not have them.
+  /// The number of characters removed, because XML does not allow them.
   var droppedControls: Int {
     guard case .reading(let transcoder) = stage else { return 0 }
     return transcoder.droppedControls
   }
 
-  /// The breaches that leniency accepted, and how often.
+  /// The breaches that leniency accepted, with their number; 1 for a kind that is not counted.
   var repairCounts: [(breach: XMLLeniency, count: Int)] {
     XMLLeniency.all.filter { repairs.contains($0) }.map {
       (breach: $0, count: $0 == .controlCharacters ? droppedControls : 1)

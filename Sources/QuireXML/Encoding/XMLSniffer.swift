@@ -1,7 +1,7 @@
 import QuireCore
 import QuirePagination
 
-/// Reads a page's first bytes as far as they tell its encoding and its format.
+/// A reader of a page's first bytes, which determines its encoding and its format.
 ///
 /// Source: XML 1.0, appendix F; RFC 7303, section 3.
 enum XMLSniffer {
@@ -9,17 +9,17 @@ enum XMLSniffer {
     var encoding: TextEncoding
     /// The encoding as the page or HTTP writes it.
     var label: String
-    /// Bytes of the byte order mark.
+    /// The number of bytes of the byte order mark; 0 if there is none.
     var markLength: Int
   }
 
-  /// How far white space before a declaration may reach, and how far the declaration.
+  /// The most bytes of white space before a declaration, and of the declaration.
   private static let longest = 1 << 10
-  /// Bytes behind white space that show a page to be HTML, if it is.
+  /// The number of bytes after white space that suffice to recognise HTML.
   private static let longestDoctype = 24
   private static let mark: [UInt8] = [0xEF, 0xBB, 0xBF]
 
-  /// Whether more bytes could tell more.
+  /// Whether more bytes could change the result.
   static func needsMore(_ head: [UInt8]) -> Bool {
     if head.count < 4 { return true }
     let text = text(of: head)
@@ -32,15 +32,15 @@ enum XMLSniffer {
     return !text.contains(UInt8(ascii: ">"))
   }
 
-  /// What follows a byte order mark and white space, as far as it is looked at, however much has
-  /// come: slices must not make a difference.
+  /// Returns the text after a byte order mark and white space, at most `longest` bytes, however
+  /// many have arrived: the ends of slices must make no difference.
   private static func text(of head: [UInt8]) -> ArraySlice<UInt8> {
     let start = head.starts(with: mark) ? mark.count : 0
     let space = head[start...].prefix(longest - start).prefix(while: XMLText.isSpace)
     return space.endIndex == longest ? [] : head[space.endIndex...].prefix(longest)
   }
 
-  /// The encoding of a page that starts with `head`.
+  /// Returns the encoding of a page that starts with `head`; `charset` is the encoding by HTTP.
   static func encoding(of head: [UInt8], charset: String?) throws(XMLFault.Reason) -> Finding {
     if let marked = try byMark(head) { return marked }
     let shape = try byShape(head)
@@ -48,14 +48,15 @@ enum XMLSniffer {
     let declared = declaredEncoding(head)
     if let charset, !charset.isEmpty {
       let encoding = try named(charset)
-      // "utf-16" without a mark: the bytes tell the order, and big-endian is the standard's guess.
+      // "utf-16" without a mark: the bytes show the order, and big-endian is the standard's
+      // default.
       let isWide = encoding == .utf16BigEndian || encoding == .utf16LittleEndian
       return Finding(encoding: isWide ? shape ?? encoding : encoding, label: charset, markLength: 0)
     }
     if let shape { return Finding(encoding: shape, label: "UTF-16", markLength: 0) }
     guard let declared else { return Finding(encoding: .utf8, label: "UTF-8", markLength: 0) }
     let encoding = try named(declared)
-    // Declared in bytes that are plainly not UTF-16, by a writer that thought in memory's terms.
+    // The declaration is not in UTF-16 itself: its writer meant the encoding of strings in memory.
     let isWide = encoding == .utf16BigEndian || encoding == .utf16LittleEndian
     return Finding(encoding: isWide ? .utf8 : encoding, label: declared, markLength: 0)
   }
@@ -76,7 +77,7 @@ enum XMLSniffer {
     return nil
   }
 
-  /// UTF-16 without a mark, by the `<` that every page starts with.
+  /// Returns the encoding of UTF-16 without a mark, by the `<` that every page starts with.
   private static func byShape(_ head: [UInt8]) throws(XMLFault.Reason) -> TextEncoding? {
     guard head.count >= 4 else { return nil }
     switch (head[0], head[1], head[2], head[3]) {
@@ -88,7 +89,7 @@ enum XMLSniffer {
     }
   }
 
-  /// The encoding in an XML declaration written in ASCII.
+  /// Returns the encoding in an XML declaration written in ASCII, nil if there is none.
   private static func declaredEncoding(_ head: [UInt8]) -> String? {
     let text = text(of: head)
     guard text.starts(with: "<?xml".utf8), let end = text.firstIndex(of: UInt8(ascii: ">")) else {
@@ -117,7 +118,8 @@ enum XMLSniffer {
     }
   }
 
-  /// Whether the text starts with the name `html`, which may be the start of a longer one.
+  /// Whether the text starts with the name `html`, or with a longer name of which only that is
+  /// here.
   private static func isHTML(_ text: ArraySlice<UInt8>) -> Bool {
     let name = text.prefix { !XMLText.isSpace($0) && $0 != 0x2F && $0 != 0x3E && $0 != 0x5B }
     return String(decoding: name, as: UTF8.self).lowercased() == "html"

@@ -1,25 +1,26 @@
 import QuirePagination
 
-/// Turns the bytes of a page into checked UTF-8, slice by slice.
+/// A converter of a page's bytes to valid UTF-8, slice by slice.
 struct XMLTranscoder {
   private let encoding: TextEncoding
   private let dropsControls: Bool
   private let replacesInvalid: Bool
-  /// How to read bytes that are said to be western; nil is strictly by the label.
+  /// How bytes labelled windows-1252 are read, and with leniency those labelled UTF-8 or US-ASCII;
+  /// nil for reading strictly by the label.
   private var western: Western?
   private let converter: SystemConverter?
-  /// The start of a character that the last slice did not finish.
+  /// The incomplete character at the end of the last slice.
   private var carry: [UInt8] = []
-  /// Characters left out, because XML does not have them.
+  /// The number of characters removed, because XML does not allow them.
   private(set) var droppedControls = 0
 
   private enum Western {
-    /// As UTF-8, despite the label, as long as they are.
+    /// As UTF-8, whichever label they have, up to the first invalid byte.
     case unicode
-    /// As windows-1252, as the label says.
+    /// As windows-1252, as labelled.
     case windows
-    /// Byte by byte as windows-1252 where they are no UTF-8: a character was cut in half, or came from another
-    /// source than the text around it.
+    /// As UTF-8, but each invalid byte as windows-1252: a character was cut in half, or comes from
+    /// another source than the text around it.
     case mixed
   }
 
@@ -43,9 +44,10 @@ struct XMLTranscoder {
     }
   }
 
-  /// Appends the slice to `output`.
+  /// Appends the slice to `output` as UTF-8.
   ///
-  /// Throws when it does not hold what the encoding says; everything before is appended.
+  /// Throws `encoding` at the first byte that is invalid in the encoding; those before it are
+  /// appended.
   mutating func convert(
     _ slice: some Collection<UInt8>, into output: inout XMLBuffer<UInt8>,
     repairs: inout XMLLeniency
@@ -83,7 +85,7 @@ struct XMLTranscoder {
 
   // MARK: UTF-8
 
-  /// Appends what is UTF-8, and returns what is not and what follows it.
+  /// Appends the slice as long as it is UTF-8, and returns the bytes from the first invalid one on.
   private mutating func append(
     _ slice: some Collection<UInt8>, to output: inout XMLBuffer<UInt8>
   ) -> [UInt8] {

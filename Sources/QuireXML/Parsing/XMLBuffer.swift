@@ -1,10 +1,11 @@
 import CXML2
 
-/// Memory that grows, for the tape: trivial, so that callbacks from C cost no reference counting.
+/// A growing array for the tape, of trivial memory, so that callbacks from C need no reference
+/// counting.
 ///
-/// The last owner calls `release()`. Large memory comes in pages of the system, which are moved without
-/// being copied when it grows, and of which only those that were written to count: `realloc` copies what was
-/// once freed, and both copies count.
+/// The last owner calls `release()`. Large memory is mapped in pages of the system, which move
+/// without a copy when it grows, and take room only once written. `realloc` may copy into freed
+/// memory, and then both copies take room.
 struct XMLBuffer<Element: BitwiseCopyable> {
   private(set) var base: UnsafeMutablePointer<Element>
   private(set) var count = 0
@@ -35,7 +36,7 @@ struct XMLBuffer<Element: BitwiseCopyable> {
 
   mutating func removeLast(_ number: Int) { count -= number }
 
-  /// Forgets the first elements and moves the others to the front.
+  /// Removes the first elements, and moves the others to the front.
   mutating func removeFirst(_ number: Int) {
     base.update(from: base + number, count: count - number)
     count -= number

@@ -1,31 +1,34 @@
 import QuireCore
 import QuirePagination
 
-/// Tells while a feed is read whether it has more entries than it may, or an entry more parts or bytes: all of
-/// it would be kept until it is whole.
+/// The limits for the entries of a feed while it is parsed: their number, and the parts, records
+/// and bytes of each. An entry is kept until it is complete, so a hostile one must be stopped
+/// before.
 ///
-/// Entries are elements of the second level, and in RSS of the third within a channel. Other elements there
-/// count with them, and there may be some more of them.
+/// Entries are the elements of the second level, and in an RSS channel those of the third. Other
+/// elements of that level count as entries, so 4,096 more are allowed.
 struct XMLEntryBounds {
-  /// Entries that a page may have.
+  /// The most entries of a page.
   let most: Int
-  /// Bytes that one of them may have.
+  /// The most bytes of an entry.
   let bytes: Int
-  /// Records that one of them may have.
+  /// The most records of an entry.
   private let mostRecords: Int
-  /// Whether entries may lie on the third level, within a channel.
+  /// Whether entries may be on the third level, within a channel: true for RSS.
   var hasChannels = false
-  /// The level of entries at this place; that of the root element is 1.
+  /// The level of entries at the current place; the root element has level 1.
   private var depth = 2
-  /// Elements of the second level, and of the third.
+  /// The number of elements of the second level, and of the third.
   private var counts = (second: 0, third: 0)
-  /// Records and bytes of the page where an element of the level of entries, or above, began or ended last.
+  /// The number of records and bytes at the last start or end of an element of the entries' level,
+  /// or above.
   private var records = 0
   private var start = 0
-  /// Elements directly within the entry that is open.
+  /// The number of child elements of the open entry.
   private var parts = 0
 
-  /// Elements beside the entries.
+  /// The number of elements that are allowed besides entries; an entry may have at least as many
+  /// parts.
   private static let others = 4_096
 
   init(_ limits: DecodingLimits) {
@@ -34,7 +37,7 @@ struct XMLEntryBounds {
     mostRecords = max(limits.items, Self.others).times(2)
   }
 
-  /// Takes note of an element that is opened; false where there are too many.
+  /// Counts an element that starts; returns false if it exceeds a limit.
   @inline(__always)
   mutating func opened(
     depth: Int, records: Int, fed: Int, isChannel: @autoclosure () -> Bool
@@ -53,12 +56,12 @@ struct XMLEntryBounds {
     return max(counts.second, counts.third) - most <= Self.others
   }
 
-  /// Takes note of an element that is closed.
+  /// Counts an element that ends.
   @inline(__always)
   mutating func closed(depth: Int, records: Int, fed: Int) {
     if depth <= self.depth { (self.records, start, parts) = (records, fed, 0) }
   }
 
-  /// Whether what is open has more bytes than an entry may have, once so many of the page were read.
+  /// Whether the open entry has too many bytes, once `fed` bytes of the page were parsed.
   func isTooLong(at fed: Int) -> Bool { fed - start > bytes }
 }

@@ -1,28 +1,28 @@
 import QuirePagination
 
-/// Follows the items of a page that is delivered while it arrives.
+/// A tracker of the items of a page, for delivery as they arrive.
 struct XMLItemTracker {
   private(set) var matcher: XMLItemMatcher
-  /// The items that are whole and were not taken, in order.
+  /// The complete items that were not taken, in order.
   private(set) var whole = XMLBuffer<UInt32>(capacity: 64)
-  /// The item being read, and how deep it lies.
+  /// The incomplete item and its depth.
   private(set) var open: (node: UInt32, depth: Int)?
-  /// The item that was taken last.
+  /// The last item taken, which the tape still has.
   private(set) var kept: UInt32?
-  /// How many items were taken.
+  /// The number of items taken.
   private(set) var taken = 0
-  /// Bytes that were copied when items were taken last.
+  /// The number of bytes copied when items were last taken.
   private var cost = 0
-  /// Where the source ended then.
+  /// The length of the source after that.
   private var start = 0
 
   init(_ matcher: XMLItemMatcher) { self.matcher = matcher }
 
   func release() { whole.release() }
 
-  /// The element whose start tag is on the tape was opened.
+  /// Enters the element whose start tag is on the tape.
   mutating func opened(depth: Int, on tape: XMLTape, names: XMLNameTable) {
-    // Within an item there is no other.
+    // Items do not nest.
     guard open == nil else { return }
     let node = tape.current
     let name = UInt32(tape.records.base[Int(node)].name)
@@ -31,7 +31,7 @@ struct XMLItemTracker {
     }
   }
 
-  /// The element at `depth` is about to be closed.
+  /// Leaves the element at `depth`, before it is closed on the tape.
   mutating func closing(depth: Int) {
     if let item = open {
       guard item.depth == depth else { return }
@@ -41,14 +41,14 @@ struct XMLItemTracker {
     matcher.closed()
   }
 
-  /// Whether the items are worth copying what stays behind, and so many bytes of `names`. A page that has
-  /// much besides its items would otherwise cost the square of its length.
+  /// Whether taking the items now is worth copying the rest of the tape, and as many bytes of
+  /// `names`. Otherwise a page with much content besides its items would take quadratic time.
   func isWorthTaking(at end: Int, copying names: Int) -> Bool {
     let cost = cost + names
     return cost <= 16 << 10 || end - start >= cost
   }
 
-  /// The items that are whole were taken.
+  /// Notes that the complete items were taken.
   mutating func took(_ rest: XMLTape.Rest) {
     taken += whole.count
     whole.removeLast(whole.count)
@@ -62,7 +62,7 @@ struct XMLItemTracker {
 }
 
 extension XMLTape {
-  /// Whether the innermost element, of which only the start tag is there, passes a predicate about
+  /// Whether the innermost element, of which only the start tag is read, passes a predicate about
   /// an attribute.
   fileprivate func passes(_ predicate: XMLPath.Predicate, names: XMLNameTable) -> Bool {
     guard case .equals(.attribute(let wanted), let value) = predicate else { return false }

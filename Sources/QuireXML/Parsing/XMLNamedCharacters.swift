@@ -1,6 +1,6 @@
 import CXML2
 
-/// The named characters of HTML, for pages whose authors took them for XML's.
+/// The named characters of HTML, for pages whose authors took them for names of XML.
 ///
 /// Source: HTML 4.01, section 24.
 enum XMLNamedCharacters {
@@ -16,10 +16,10 @@ enum XMLNamedCharacters {
     return texts
   }()
 
-  /// The text of a name; nil for an unknown one.
+  /// Returns the text of a name, nil for an unknown one.
   static func text(_ name: String) -> String? { texts[name] }
 
-  /// One entity for each name, in both kinds.
+  /// The entities of libxml2 for each name: one for use in text, one for use in attribute values.
   private struct Entities {
     var inText: [String: xmlEntityPtr] = [:]
     var inValues: [String: xmlEntityPtr] = [:]
@@ -36,10 +36,11 @@ enum XMLNamedCharacters {
     return entities
   }()
 
-  /// The entity for a name, or nil.
+  /// Returns the entity for a name, nil for an unknown one.
   ///
-  /// In text, libxml2 hands on the content of a predefined entity as it is. In an attribute's value
-  /// it would take the first byte of it: there, another kind makes it leave the reference alone.
+  /// In text, libxml2 passes on the content of a predefined entity unchanged. In an attribute's
+  /// value it would take only the first byte of it; there, another kind of entity makes it leave
+  /// the reference, which `resolve` replaces.
   static func entity(named name: UnsafePointer<xmlChar>, isValue: Bool) -> xmlEntityPtr? {
     let name = String(cString: name)
     return isValue ? entities.inValues[name] : entities.inText[name]
@@ -66,8 +67,8 @@ enum XMLNamedCharacters {
     return copy
   }
 
-  /// An attribute's value with the references resolved that libxml2 leaves in it: `&#38;`, and names
-  /// of this table.
+  /// Returns an attribute's value with the references resolved that libxml2 leaves in it: `&#38;`,
+  /// and names of this table.
   static func resolve(_ value: UnsafeBufferPointer<UInt8>) -> [UInt8] {
     var result: [UInt8] = []
     result.reserveCapacity(value.count)
@@ -124,7 +125,7 @@ extension XMLNamedCharacters {
 
 /// The named characters of HTML 4, for markup that is read by hand.
 package enum HTMLNamedCharacter {
-  /// What a name stands for, XML's own five included; nil for an unknown one.
+  /// Returns the text of a name, XML's own five included; nil for an unknown one.
   package static func text(_ name: String) -> String? {
     switch name {
     case "amp": "&"

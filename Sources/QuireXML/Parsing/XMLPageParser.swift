@@ -1,11 +1,11 @@
 package import QuirePagination
 
-/// Parses one page as it arrives, for decoders that read elements by hand.
+/// A parser of one page as it arrives, for decoders that read elements by hand.
 package struct XMLPageParser {
   private let parser: XMLPushParser
 
-  /// A parser of one page; `charset` is what HTTP says about its encoding, `boundsEntries` whether the page is
-  /// a feed whose entries must be within `decoding` while they arrive.
+  /// Creates a parser of one page. `charset` is the encoding by HTTP, `boundsEntries` whether the
+  /// page is a feed whose entries must keep to `decoding` as they arrive.
   package init(
     limits: XMLLimits = .api, decoding: DecodingLimits = .api, leniency: XMLLeniency = [],
     charset: String? = nil, boundsEntries: Bool = false
@@ -15,47 +15,48 @@ package struct XMLPageParser {
       boundsEntries: boundsEntries)
   }
 
-  /// Takes the next bytes.
+  /// Parses the next bytes.
   package func receive(_ slice: ArraySlice<UInt8>) throws(XMLFault) { try parser.receive(slice) }
 
-  /// Says that all bytes have come, and returns the page.
+  /// Ends the page and returns it. Throws `truncated` when its root element is not closed.
   package func finish() throws(XMLFault) -> XMLDocument {
     try parser.finish()
     return XMLDocument(index: parser.takeIndex())
   }
 
-  /// What had to be forgiven so far, and how often.
+  /// The breaches that leniency has accepted so far, with their number.
   package var repairs: [(breach: XMLLeniency, count: Int)] { parser.repairCounts }
 
   // MARK: Text
 
-  /// Takes the next bytes of a page that was refused, as text to be mended.
+  /// Receives the next bytes of a page that was refused, as text to be mended.
   package func receiveText(_ slice: ArraySlice<UInt8>) throws(XMLFault) {
     try parser.receiveText(slice)
   }
 
-  /// How much text has come.
+  /// The number of bytes of text received.
   package var textCount: Int { parser.state.pointee.tape.source.count }
 
-  /// Shows the text that has come, in UTF-8, without a copy of it.
+  /// Calls `body` with the text received so far, in UTF-8, without copying it.
   package func withTextSoFar(_ body: (UnsafeBufferPointer<UInt8>) throws -> Void) throws {
     let source = parser.state.pointee.tape.source
     try body(UnsafeBufferPointer(start: source.base, count: source.count))
   }
 
-  /// Says that all bytes of a page that was refused have come, and returns its text in UTF-8.
+  /// Ends a page that was refused, and returns its text in UTF-8.
   package func finishText() throws(XMLFault) -> [UInt8] {
     try parser.finishText()
     return parser.text
   }
 
-  /// What had to be forgiven of the bytes, before they were parsed.
+  /// The breaches that leniency accepted in the bytes, before parsing.
   package var textRepairs: [(breach: XMLLeniency, count: Int)] { parser.textRepairs }
 }
 
-/// Turns the bytes of a page into UTF-8 without parsing them.
+/// Conversion of a page's bytes to UTF-8 without parsing them.
 package enum XMLPageText {
-  /// The page's text in UTF-8, without a byte order mark, and what had to be forgiven.
+  /// Returns the page's text in UTF-8, without a byte order mark, and the breaches that leniency
+  /// accepted.
   package static func utf8(
     of bytes: [UInt8], charset: String?, leniency: XMLLeniency
   ) throws(XMLFault) -> (text: [UInt8], repairs: [(breach: XMLLeniency, count: Int)]) {

@@ -2,36 +2,36 @@ import CXML2
 import QuireCore
 import QuirePagination
 
-/// What libxml2's callbacks work on, at an address that does not move.
+/// The state that libxml2's callbacks work on, at an address that does not move.
 ///
-/// libxml2 2.9.14 limits neither depth nor names nor attributes when it is fed piece by piece, and
-/// expands entities that a document declares; the limits here are ours.
+/// libxml2 2.9.14 limits neither depth nor names nor attributes when it is fed in pieces, and
+/// expands entities that a document declares; so these limits are enforced here.
 struct XMLParserState {
   let context: xmlParserCtxtPtr
   let limits: XMLLimits
   let depthLimit: Int
   let eventLimit: Int
-  /// The records that the tape may have.
+  /// The number of records that the tape may still have: records taken with items count as well.
   private var recordLimit: Int
   let leniency: XMLLeniency
-  /// What bounds the entries of a feed while they are read; nil for other pages.
+  /// The limits for the entries of a feed; nil for other pages.
   var entries: XMLEntryBounds?
 
   var tape: XMLTape
   var names = XMLNameTable()
-  /// Follows the items, where they are wanted as they arrive.
+  /// The tracker of items; nil unless they are delivered as they arrive.
   var items: XMLItemTracker?
-  /// Bytes of the source that libxml2 has been handed.
+  /// The number of bytes of the source passed to libxml2.
   var fed = 0
   var depth = 0
   var hasRoot = false
-  /// Why parsing cannot go on. The parser looks at it after each piece.
+  /// The fault that stops parsing, for which the parser looks after each piece.
   private(set) var fault: XMLFault?
-  /// Where that is in `tape`.
+  /// The offset of the fault in the tape's source.
   private(set) var faultOffset: Int?
   /// The breaches that leniency accepted.
   var repairs: XMLLeniency = []
-  /// The named characters that a page used and did not declare.
+  /// The number of HTML's named characters that the page uses without a declaration.
   private(set) var namedCharacters = 0
 
   init(
@@ -40,7 +40,7 @@ struct XMLParserState {
   ) {
     self.context = context
     self.limits = limits
-    // Elements become JSON by recursion: any more would end the program.
+    // Elements are mapped to JSON recursively: more depth would overflow the stack.
     depthLimit = min(decoding.depth, 4096)
     eventLimit = decoding.events
     recordLimit = min(decoding.events, Int(UInt32.max) - 1)
@@ -50,7 +50,7 @@ struct XMLParserState {
 
   // MARK: Places
 
-  /// Where a byte in libxml2's own buffer stands in the page.
+  /// Returns the offset in the source of a byte in libxml2's own buffer.
   @inline(__always)
   private func offset(of byte: UnsafePointer<xmlChar>) -> Int {
     fed - (context.pointee.input.pointee.end - byte)
@@ -62,12 +62,12 @@ struct XMLParserState {
     return byte >= input.base && byte + count <= input.end
   }
 
-  /// Where libxml2 is.
+  /// The offset in the source of the next byte that libxml2 reads.
   var place: Int {
     context.pointee.input == nil ? fed : offset(of: context.pointee.input.pointee.cur)
   }
 
-  /// Bytes that libxml2 has been handed and has not read.
+  /// The number of bytes passed to libxml2 that it has not read.
   var unread: Int {
     guard let input = context.pointee.input else { return 0 }
     return input.pointee.end - input.pointee.cur
@@ -82,7 +82,7 @@ struct XMLParserState {
 
   mutating func forgetFault() { (fault, faultOffset) = (nil, nil) }
 
-  /// Fails, and keeps libxml2 from going on within this piece.
+  /// Fails, and stops libxml2 within the current piece.
   mutating func stop(_ reason: XMLFault.Reason) {
     fail(reason)
     xmlStopParser(context)
@@ -125,7 +125,8 @@ struct XMLParserState {
           what: "elements, attributes and texts", limit: eventLimit,
           property: "DecodingLimits.events"))
     }
-    // Of names that share their parts libxml2 counts the parts, once; each has a byte at least.
+    // libxml2 counts the parts of names, and parts that names share once. So names are counted
+    // here, each as at least one byte.
     if names.entries.count > limits.nameBytes { fail(tooManyNames) }
   }
 
@@ -147,13 +148,14 @@ struct XMLParserState {
     }
   }
 
-  /// The offset of the `<` whose tag libxml2 has just read; `nameLength` bytes follow it.
+  /// Returns the offset of the `<` of the tag that libxml2 has just read; `nameLength` bytes follow
+  /// it.
   @inline(__always)
   private func startOfTag(_ nameLength: Int) -> Int {
     let input = context.pointee.input.pointee
     var byte = input.cur - (nameLength + 1)
     if byte >= input.base, byte.pointee == UInt8(ascii: "<") { return offset(of: byte) }
-    // With attributes or white space: no `<` can stand within a tag.
+    // The tag has attributes or white space. No other `<` can stand within it.
     byte = input.cur - 1
     while byte > input.base, byte.pointee != UInt8(ascii: "<") { byte -= 1 }
     return offset(of: byte)
@@ -198,8 +200,8 @@ struct XMLParserState {
     }
   }
 
-  /// libxml2 leaves `&` as `&#38;` in values that it had to put together, and a named character as
-  /// its reference.
+  /// Adds a value composed by libxml2, which leaves `&` as `&#38;`, and named characters as
+  /// references.
   private mutating func append(
     _ kind: XMLRecord.Kind, name: UInt32, _ value: UnsafeBufferPointer<UInt8>
   ) {
@@ -219,7 +221,7 @@ struct XMLParserState {
 
   @inline(__always)
   mutating func text(_ bytes: UnsafePointer<xmlChar>, _ count: Int) {
-    // A CDATA section may be empty, and is no text then.
+    // A CDATA section may be empty; then it is not text.
     if fault != nil || count == 0 { return }
     let offset = isInput(bytes, count: count) ? offset(of: bytes) : nil
     if tape.append(text: bytes, count: count, at: offset) > limits.textBytes {
@@ -232,13 +234,13 @@ struct XMLParserState {
 
   // MARK: Items
 
-  /// The start tag of the innermost element is on the tape.
+  /// Passes the innermost element to the tracker, once its start tag is on the tape.
   @inline(__always)
   mutating func finishTag() {
     if items != nil, fault == nil { items?.opened(depth: depth, on: tape, names: names) }
   }
 
-  /// Takes the items that are whole off the tape. Returns the tape that they are on.
+  /// Takes the complete items off the tape. Returns the previous tape, which holds them.
   mutating func takeItems(_ items: XMLItemTracker) -> XMLTape {
     var old = tape
     let rest = old.split(
@@ -252,7 +254,7 @@ struct XMLParserState {
     return old
   }
 
-  /// The name that stands for the default namespace's missing prefix.
+  /// The empty name, in place of a prefix for the default namespace.
   // SAFETY: a constant.
   nonisolated(unsafe) private static let noPrefix: UnsafePointer<xmlChar> = {
     let empty = UnsafeMutablePointer<xmlChar>.allocate(capacity: 1)
@@ -267,7 +269,7 @@ extension XMLParserState {
     if xmlStrcasecmp(name, "html") == 0 { fail(.otherFormat(.html)) }
   }
 
-  /// What `&name;` stands for, when XML itself does not define it.
+  /// Returns the entity `&name;`, which XML itself does not define; stops parsing if there is none.
   mutating func entity(named name: UnsafePointer<xmlChar>) -> xmlEntityPtr? {
     if leniency.contains(.namedCharacters) {
       let isValue = context.pointee.instate == XML_PARSER_ATTRIBUTE_VALUE
@@ -283,7 +285,7 @@ extension XMLParserState {
     return nil
   }
 
-  /// Takes an error from libxml2; the first one counts.
+  /// Receives an error of libxml2; the first one is kept.
   mutating func report(_ error: xmlError) {
     // A later version of XML is only a warning to libxml2, but its rules differ.
     guard
@@ -309,7 +311,7 @@ extension XMLParserState {
     }
   }
 
-  /// libxml2's message, which quotes names of the page: one line, of bounded length.
+  /// Returns libxml2's message, which quotes names of the page, on one line of bounded length.
   private static func words(of error: xmlError) -> String {
     guard let message = error.message else { return "error \(error.code)" }
     let text = String(cString: message).unicodeScalars.map {
@@ -326,7 +328,7 @@ extension String {
 
 /// The functions that libxml2 calls, with the parser's state as their first argument.
 enum XMLCallbacks {
-  /// A handler with everything that is listened to; the rest stays silent.
+  /// Returns a handler with the callbacks that are used; the others are silenced.
   static func handler() -> xmlSAXHandler {
     var handler = xmlSAXHandler()
     handler.initialized = UInt32(XML_SAX2_MAGIC)
@@ -348,7 +350,8 @@ enum XMLCallbacks {
       if namespaceCount > 0, let namespaces {
         state.pointee.declare(Int(namespaceCount), namespaces)
       }
-      // Attributes by default come last. No page gets that far, but none may count as written.
+      // Attributes by default come last. A page that declares them is refused, but none may count
+      // as written.
       if count > defaulted, let attributes {
         state.pointee.addAttributes(Int(count - defaulted), attributes)
       }
@@ -392,7 +395,7 @@ enum XMLCallbacks {
   }
 }
 
-/// The pointer that libxml2 passes back.
+/// Returns the state from the pointer that libxml2 passes back.
 @inline(__always)
 private func parserState(
   _ user: UnsafeMutableRawPointer?

@@ -4,13 +4,13 @@
   import Darwin
 #endif
 
-/// Cuts a page into the pieces that libxml2 is fed, and enforces what a single construct may cost.
+/// A scanner that cuts a page into pieces for libxml2, and limits the size of a single construct.
 ///
-/// libxml2 2.9.14 reads a tag as soon as it sees any `>`, one in an attribute's value too, and
+/// libxml2 2.9.14 reads a tag as soon as it sees any `>`, even in an attribute's value, and
 /// searches an unfinished CDATA section from its start for every piece. So tags, comments,
-/// instructions, CDATA sections and document types are passed on whole, and everything else in
-/// pieces of 4 KiB that end before a `<` where they can. The pieces depend on
-/// the bytes so far, and not on their slices. Linear: an open construct is searched once for its end.
+/// instructions, CDATA sections and document types are passed on complete, and everything else in
+/// pieces of 4 KiB that end before a `<` if possible. The pieces depend on the bytes so far, not on
+/// their slices. The time is linear: an open construct is searched once for its end.
 struct XMLPieceScanner {
   enum Piece: Equatable {
     /// Pass on the bytes up to this one.
@@ -19,7 +19,7 @@ struct XMLPieceScanner {
     case more
     /// The construct at the start is longer than it may be.
     case tooLong(Construct)
-    /// What starts here is nothing that XML has.
+    /// No markup of XML starts like this.
     case unknown
   }
 
@@ -27,28 +27,29 @@ struct XMLPieceScanner {
     case tag, comment, section, doctype
   }
 
-  /// Bytes of a piece that has no reason to be longer.
+  /// The number of bytes of a piece, unless a construct is longer.
   static let size = 4 << 10
 
   let limits: XMLLimits
-  /// Where the text begins that the last piece went on with.
+  /// The start of the text that the last piece continued or began.
   private var textStart: Int?
-  /// Where the construct starts within which the bytes ended, if they did.
+  /// The start of the construct within which the bytes end; nil if they do not.
   private(set) var openEnd: Int?
-  /// Where the search for the end of the construct at the start of the next piece goes on.
+  /// The index from which the end of the open construct is searched for.
   private var searched = 0
   /// The quote that is open there; 0 for none.
   private var quote: UInt8 = 0
 
   init(limits: XMLLimits) { self.limits = limits }
 
-  /// The first bytes are no longer there.
+  /// Adjusts the indices after the first `count` bytes were removed.
   mutating func forgot(_ count: Int) {
     searched = max(0, searched - count)
     textStart = textStart.map { $0 - count }
   }
 
-  /// The next piece of `bytes`, which starts at `start`; `isLast` when no more bytes will come.
+  /// Returns the next piece of `bytes`, which starts at `start`; `isLast` is whether all bytes have
+  /// arrived.
   mutating func piece(
     of bytes: UnsafeBufferPointer<UInt8>, from start: Int, isLast: Bool
   ) -> Piece {
@@ -68,11 +69,11 @@ struct XMLPieceScanner {
     let end = min(start + Self.size, bytes.count)
     let earlier = textStart
     textStart = nil
-    // What is written with references may be short once they are resolved, but is kept as it is written.
+    // Text counts as written, with its references, because that is how it is kept.
     if let earlier, Self.endOfText(in: bytes, start..<end) - earlier > limits.textBytes {
       return .tooLong(.section)
     }
-    // What waits for its end is looked through once, however small the slices are.
+    // An open construct is searched once, however small the slices are.
     if searched > start { return waiting(in: bytes, from: start) }
     let special = Self.special(in: bytes, start..<end)
     if special == start { return construct(in: bytes, from: start) }
@@ -93,7 +94,7 @@ struct XMLPieceScanner {
 
   // MARK: Text
 
-  /// A cut between characters, and not within `]]>`, which text must not hold.
+  /// Returns a piece that ends between characters, and not within `]]>`, which text must not hold.
   private func text(
     in bytes: UnsafeBufferPointer<UInt8>, from start: Int, until end: Int
   ) -> Piece {
@@ -113,7 +114,7 @@ struct XMLPieceScanner {
     while index < stop {
       let byte = bytes[index]
       if byte == UInt8(ascii: "<") {
-        // No tag holds one, in quotes or not: libxml2 reports it.
+        // No tag holds a `<`, in quotes or not: libxml2 reports it.
         return .until(index)
       } else if quote != 0 {
         if byte == quote { quote = 0 }
@@ -168,7 +169,8 @@ struct XMLPieceScanner {
     return bytes.count - content > limit ? .tooLong(construct) : .more
   }
 
-  /// A document type ends with the first `>` outside brackets, quotes and comments. It is short.
+  /// Returns a document type, which ends with the first `>` outside brackets, quotes and comments.
+  /// It is searched from its start each time, because it is short.
   private func doctype(in bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Piece {
     let text = bytes[start..<start + min(bytes.count - start, limits.doctypeBytes)]
     let waiting = bytes.count - start > limits.doctypeBytes ? Piece.tooLong(.doctype) : .more
@@ -201,7 +203,8 @@ struct XMLPieceScanner {
 
   // MARK: Searching
 
-  /// Behind the first `closing`, which ends with `>`, that starts at `from` or later.
+  /// Returns the index after the first `closing`, which ends with `>`, that starts at `from` or
+  /// later.
   private static func end(
     of closing: StaticString, in bytes: UnsafeBufferPointer<UInt8>, from: Int
   ) -> Int? {
@@ -220,7 +223,7 @@ struct XMLPieceScanner {
     return nil
   }
 
-  /// The first `<!` or `<?` whose second byte may still be missing.
+  /// Returns the index of the first `<!` or `<?`, whose second byte may be just after the range.
   private static func special(in bytes: UnsafeBufferPointer<UInt8>, _ range: Range<Int>) -> Int? {
     var first: Int?
     for mark in [UInt8(ascii: "!"), UInt8(ascii: "?")] {
@@ -240,7 +243,7 @@ struct XMLPieceScanner {
     return first
   }
 
-  /// The first `<`, or the end.
+  /// Returns the index of the first `<`, or the end of the range.
   private static func endOfText(
     in bytes: UnsafeBufferPointer<UInt8>, _ range: Range<Int>
   ) -> Int {

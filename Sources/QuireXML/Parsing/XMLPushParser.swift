@@ -2,11 +2,12 @@ import CXML2
 package import QuireCore
 import QuirePagination
 
-/// libxml2's SAX2 push parser, inside limits of ours: bytes in, in slices of any size; a tape out.
+/// A parser that turns bytes, in slices of any size, into a tape: libxml2's SAX2 push parser with
+/// limits of its own.
 ///
-/// Only this part of libxml2 is used: its other interfaces are where its vulnerabilities were. The
-/// bytes handed to it are UTF-8 that was checked here, in pieces that never end within a tag, so
-/// that where slices end makes no difference. Nothing is opened, loaded or printed.
+/// Only this part of libxml2 is used, because its vulnerabilities were in other interfaces. It gets
+/// valid UTF-8, in pieces that never end within a tag, so that the ends of slices make no
+/// difference. Nothing is opened, loaded or printed.
 final class XMLPushParser {
   private let context: xmlParserCtxtPtr
   let state: UnsafeMutablePointer<XMLParserState>
@@ -16,11 +17,11 @@ final class XMLPushParser {
   /// The names so far, as text.
   private var names: [XMLIndex.Name] = []
   private var quotedNames: [[UInt8]] = []
-  /// Their namespaces, by libxml2's addresses: it keeps each once.
+  /// The texts of namespaces by libxml2's addresses: it keeps each namespace once.
   private var namespaces: [UnsafePointer<xmlChar>: String] = [:]
-  /// The first of the names that differ in their prefix alone.
+  /// The number of the first name with each local name and namespace.
   private var groups: [NamePart: Int] = [:]
-  /// The first of the names that are written alike.
+  /// The number of the first name with each local name and prefix.
   private var spellings: [NamePart: Int] = [:]
 
   /// A local name with its namespace, or with its prefix.
@@ -29,10 +30,10 @@ final class XMLPushParser {
     let other: UnsafePointer<xmlChar>?
   }
 
-  /// libxml2's own tables; made once, before two threads could.
+  /// The global tables of libxml2, initialized once, before two threads could do it.
   private static let library: Void = xmlInitParser()
 
-  /// A parser of one page; `charset` is what HTTP says about its encoding.
+  /// Creates a parser of one page; `charset` is the encoding by HTTP.
   init(
     limits: XMLLimits = .api, decoding: DecodingLimits = .api, leniency: XMLLeniency = [],
     charset: String? = nil, items: XMLItemMatcher? = nil, boundsEntries: Bool = false
@@ -46,7 +47,7 @@ final class XMLPushParser {
     }
     self.context = context
     xmlCtxtUseOptions(context, Int32(XML_PARSE_NONET.rawValue | XML_PARSE_IGNORE_ENC.rawValue))
-    // Or libxml2 would guess another encoding from the first four bytes.
+    // Otherwise libxml2 would guess an encoding from the first four bytes.
     context.pointee.charset = Int32(XML_CHAR_ENCODING_UTF8.rawValue)
     xmlDictSetLimit(context.pointee.dict, limits.nameBytes)
     input = XMLInput(charset: charset, leniency: leniency)
@@ -70,7 +71,7 @@ final class XMLPushParser {
 
   // MARK: Bytes in
 
-  /// Takes the next bytes.
+  /// Parses the next bytes.
   func receive(_ slice: some Collection<UInt8>) throws(XMLFault) {
     try check()
     do {
@@ -82,7 +83,7 @@ final class XMLPushParser {
     try feed(isLast: false)
   }
 
-  /// Takes the next bytes as text alone, behind a fault.
+  /// Receives the next bytes as text, without parsing them, after a fault.
   func receiveText(_ slice: some Collection<UInt8>) throws(XMLFault) {
     do {
       try input.receive(slice, into: &state.pointee.tape.source)
@@ -99,7 +100,7 @@ final class XMLPushParser {
     }
   }
 
-  /// Says that all text has come.
+  /// Ends the text.
   func finishText() throws(XMLFault) {
     do {
       try input.finish(into: &state.pointee.tape.source)
@@ -114,7 +115,7 @@ final class XMLPushParser {
     return Array(UnsafeBufferPointer(start: source.base, count: source.count))
   }
 
-  /// Says that all bytes have come.
+  /// Ends the page.
   ///
   /// Throws `truncated` when the root element is not closed.
   func finish() throws(XMLFault) {
@@ -137,8 +138,8 @@ final class XMLPushParser {
     try check()
   }
 
-  /// Whether the last fault, if any, is only that the page is over: libxml2 has then read it all, or
-  /// waits for the rest of a construct.
+  /// Whether the fault, if any, is only that the page ends: libxml2 has read all of it, or waits
+  /// for the rest of a construct.
   private var isAboutEnd: Bool {
     guard let fault = state.pointee.fault else { return true }
     if fault.kind == .truncated { return true }
@@ -153,7 +154,7 @@ final class XMLPushParser {
 
   // MARK: Index out
 
-  /// The index of a whole page, which no other bytes come before.
+  /// Parses a complete page, with a parser that has received nothing else, and returns its index.
   func index(of page: [UInt8]) throws(PageError) -> XMLIndex {
     do throws(XMLFault) {
       try receive(page)
@@ -164,18 +165,18 @@ final class XMLPushParser {
     return takeIndex()
   }
 
-  /// The page's index, after `finish()`; the parser is empty then.
+  /// Returns the page's index, after `finish()`, and leaves the parser empty.
   func takeIndex() -> XMLIndex {
     let index = index(of: state.pointee.tape)
     state.pointee.tape = XMLTape()
     return index
   }
 
-  /// The items that are whole and were not taken, and the index they are in, which holds what has
-  /// come of the page since the last time; nil when there is none, or, but for `all`, when it is
-  /// better to wait for more of them.
+  /// Takes the complete items, and returns them with their index, which holds the part of the page
+  /// since the last call. Returns nil if there are none, or, unless `all`, if waiting for more of
+  /// them is better.
   func takeItems(all: Bool = false) -> (index: XMLIndex, nodes: [Int])? {
-    // The index of the items before may still have the names that were there then.
+    // The previous index may still share the array of names, which is then copied.
     let hasNewNames = state.pointee.names.entries.count > names.count
     let copied = hasNewNames ? names.count * MemoryLayout<XMLIndex.Name>.stride : 0
     guard let items = state.pointee.items, items.whole.count > 0,
@@ -188,18 +189,18 @@ final class XMLPushParser {
     return (index(of: tape), nodes)
   }
 
-  /// The items that are whole and were not taken.
+  /// The complete items that were not taken.
   var wholeItems: [Int] {
     guard let items = state.pointee.items else { return [] }
     return UnsafeBufferPointer(start: items.whole.base, count: items.whole.count).map { Int($0) }
   }
 
-  /// How many items were taken, without the last one, which is still in the index.
+  /// The number of items taken, without the last one, which is still in the index.
   var forgottenItems: Int {
     state.pointee.items.map { $0.taken - ($0.kept == nil ? 0 : 1) } ?? 0
   }
 
-  /// Bytes of the item that is not whole yet, as far as the page could be read.
+  /// The number of bytes of the incomplete item, up to a fault.
   var openItemBytes: Int {
     guard let item = state.pointee.items?.open else { return 0 }
     let tape = state.pointee.tape
@@ -207,7 +208,7 @@ final class XMLPushParser {
     return end - Int(tape.records.base[Int(item.node)].start)
   }
 
-  /// What had to be forgiven so far, and how often.
+  /// The breaches that leniency has accepted so far, with their number.
   var repairCounts: [(breach: XMLLeniency, count: Int)] {
     let found = state.pointee.repairs.union(input.repairs)
     return XMLLeniency.all.filter { found.contains($0) }.map { breach in
@@ -219,10 +220,10 @@ final class XMLPushParser {
     }
   }
 
-  /// What had to be forgiven of the bytes, before they were parsed.
+  /// The breaches that leniency accepted in the bytes, before parsing.
   var textRepairs: [(breach: XMLLeniency, count: Int)] { input.repairCounts }
 
-  /// Why the page cannot be read on.
+  /// The fault that stopped parsing, if any.
   var fault: XMLFault? { state.pointee.fault }
 
   private func index(of tape: XMLTape) -> XMLIndex {
@@ -242,7 +243,7 @@ final class XMLPushParser {
       tape, names: names, quotedNames: quotedNames, repairs: state.pointee.repairs)
   }
 
-  /// The first number of a part; from now on, that is `number` where it had none.
+  /// Returns the number that a part was first given, which is `number` if it had none.
   private static func first(
     _ number: Int, of part: NamePart, _ numbers: inout [NamePart: Int]
   ) -> Int {
@@ -262,8 +263,8 @@ final class XMLPushParser {
     if let fault = state.pointee.fault { throw fault }
   }
 
-  /// Fails for a reason that libxml2 knows nothing of. What is wrong in the bytes before comes first,
-  /// and libxml2 may hold some of them back until more follow.
+  /// Throws a fault that libxml2 does not see, or one in the bytes before it, some of which libxml2
+  /// may have held back until now.
   private func fail(_ reason: XMLFault.Reason, at offset: Int) throws(XMLFault) {
     xmlParseChunk(context, nil, 0, 1)
     if isAboutEnd { state.pointee.forgetFault() }
@@ -297,7 +298,8 @@ final class XMLPushParser {
               what: "bytes of an entry", limit: entries.bytes, property: "DecodingLimits.itemBytes"),
             at: end)
         }
-        // It waits for the end of a reference or a tag, for ten million bytes: pieces have what they begin.
+        // libxml2 would wait for the end of a reference or tag for ten million bytes, but a piece
+        // holds all that it begins.
         if state.pointee.unread > 2 * XMLPieceScanner.size {
           return try fail(
             .malformed("markup that begins here has no end"), at: state.pointee.place)
@@ -327,10 +329,10 @@ final class XMLPushParser {
   }
 }
 
-/// Why parsing stopped, and where; `pageError` puts it into words.
+/// The reason why parsing stopped, and the place; `pageError` puts it into words.
 package struct XMLFault: Error {
   enum Reason: Error {
-    /// The page breaks XML; libxml2's own words.
+    /// The page is not well-formed, as the text says.
     case malformed(String)
     /// The page ends before its root element does.
     case truncated
@@ -344,12 +346,12 @@ package struct XMLFault: Error {
     case encoding(String)
   }
 
-  /// What comes in the place of XML.
+  /// A format that came instead of XML.
   enum OtherFormat { case html, json }
 
-  /// What kind of fault it is, as far as it makes a difference to what is done about it.
+  /// The kind of a fault, which decides what can be done about it.
   package enum Kind: Hashable, Sendable {
-    /// The page breaks XML: mending it may help.
+    /// The page is not well-formed: mending it may help.
     case malformed
     /// The page ends before its root element does.
     case truncated
@@ -357,14 +359,14 @@ package struct XMLFault: Error {
     case html
     /// The page is JSON.
     case json
-    /// The page is in an unknown encoding, or not in the one that it says.
+    /// The page is in an unknown encoding, or not in the encoding that it declares.
     case encoding
     /// The page is hostile or too large.
     case final
   }
 
   var reason: Reason
-  /// Where it shows.
+  /// The place of the fault in the page.
   var place: XMLPlace
 
   init(_ reason: Reason, at place: XMLPlace = XMLPlace()) {
@@ -382,7 +384,7 @@ package struct XMLFault: Error {
     }
   }
 
-  /// The fault in words.
+  /// The error that puts the fault into words.
   package var pageError: PageError {
     let place = "\(place) (byte \(place.offset))"
     return switch reason {

@@ -4,19 +4,19 @@
   import Darwin
 #endif
 
-/// Measures the text between two tags, and the CDATA section, that a page which is not parsed any more ends
-/// with: what is to be mended is kept until it is whole, and a text without end must not be.
+/// A measure of the text, or CDATA section, at the end of a page that is no longer parsed. Such a
+/// page is kept until it is complete, to be mended, so a text without end must be stopped.
 struct XMLTextGuard {
-  /// Where the search goes on.
+  /// The index from which the search continues.
   private var searched = 0
-  /// Where the last tag or the open section begins.
+  /// The start of the last tag or of the open section.
   private var start = 0
   private var isInSection = false
 
   private static let opening = "<![CDATA["
 
-  /// Bytes from the last `<`, or from the beginning of the open section, to the end of `text`, of which what
-  /// came the last time is the beginning.
+  /// Returns the number of bytes from the last `<`, or from the start of the open section, to the
+  /// end of `text`, which begins with the text of the last call.
   mutating func longest(in text: UnsafeBufferPointer<UInt8>) -> Int {
     while searched < text.count, let base = text.baseAddress {
       let mark = Int32(isInSection ? 0x5D : 0x3C)
@@ -29,7 +29,7 @@ struct XMLTextGuard {
       let wanted = isInSection ? "]]>" : Self.opening
       let isWhole = rest.prefix(wanted.utf8.count).elementsEqual(wanted.utf8)
       if !isWhole, rest.count < wanted.utf8.count, wanted.utf8.starts(with: rest) {
-        // It may go on with the next bytes.
+        // The mark may continue in the next bytes.
         searched = place
         break
       }
