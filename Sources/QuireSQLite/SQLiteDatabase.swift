@@ -2,16 +2,17 @@ import Foundation
 import GRDB
 import QuireExport
 
-/// A connection, used on its own queue.
+/// A connection to a database file, used on its own queue.
 struct SQLiteDatabase: Sendable {
   private let queue: DatabaseQueue
   private let path: String
 
-  /// Opens or makes the file. Throws `SinkError`.
+  /// Opens the file, or creates it for its owner alone. Throws `SinkError`.
   init(_ path: String) throws(SinkError) {
     self.path = path
-    // Positions are in it, which are its owner's alone; its journal gets the same permissions. SQLite makes what a
-    // link leads to by itself, for all to read, and takes names such as `file:a.db` and `:memory:` for something else.
+    // The file has positions, which only its owner may read; SQLite gives its journal the same
+    // permissions. The path is resolved here, because SQLite would create the target of a link
+    // readable by all, and treats names such as `file:a.db` and `:memory:` specially.
     let file = FileSink.resolved(path)
     let descriptor = open(file, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     let reason = errno
@@ -29,14 +30,16 @@ struct SQLiteDatabase: Sendable {
     var configuration = Configuration()
     configuration.foreignKeysEnabled = false
     configuration.allowsUnsafeTransactions = true
-    // Another export may be committing, or a reader reading, for as long as this.
+    // The seconds for which another export may commit, or a reader read.
     configuration.busyMode = .timeout(60)
     configuration.prepareDatabase { database in
-      // Pages of a new database: items are often of a kilobyte, and of larger pages there are fewer to write.
-      // A commit lasts when it returns: the end of the journal, too, is on the disk by then.
+      // The page size applies to new databases: items often have a kilobyte, and larger pages mean
+      // fewer writes. `EXTRA` makes a commit durable when it returns: the end of its journal, too,
+      // is on the disk.
       try database.execute(
         sql: "PRAGMA page_size = 16384; PRAGMA synchronous = EXTRA; PRAGMA cache_size = -20000")
-      // A journal that stays until the end costs a commit fewer confirmed writes; one ahead (WAL) is left as it is.
+      // A journal that is kept between commits saves confirmed writes. A write-ahead log is left
+      // unchanged.
       if try String.fetchOne(database, sql: "PRAGMA journal_mode") == "delete" {
         try database.execute(sql: "PRAGMA journal_mode = PERSIST")
       }
@@ -49,7 +52,7 @@ struct SQLiteDatabase: Sendable {
     }
   }
 
-  /// Does work on the queue, and leaves no transaction open where it fails.
+  /// Performs work on the queue, and rolls back its transaction if it fails.
   func run<Value: Sendable>(
     _ work: @escaping @Sendable (Database) throws -> Value
   ) async throws -> Value {
@@ -62,12 +65,12 @@ struct SQLiteDatabase: Sendable {
     }
   }
 
-  /// Drops what is not committed.
+  /// Rolls back an open transaction, and closes the connection.
   func close() async {
     await withCheckedContinuation { continuation in
       queue.asyncWriteWithoutTransaction { database in
         if database.isInsideTransaction { try? database.rollback() }
-        // Takes the journal away; not that of another connection, which is at work.
+        // Deletes the journal, unless another connection is using it.
         if (try? String.fetchOne(database, sql: "PRAGMA journal_mode")) == "persist" {
           _ = try? String.fetchOne(database, sql: "PRAGMA journal_mode = DELETE")
         }
@@ -79,7 +82,8 @@ struct SQLiteDatabase: Sendable {
 }
 
 extension DatabaseFunction {
-  /// A number as the shortest text that is the same number: `CAST` writes 15 digits only.
+  /// The SQL function that converts a number to the shortest text of the same number: `CAST` writes
+  /// only 15 digits.
   fileprivate static var shortestText: DatabaseFunction {
     DatabaseFunction("_quire_text", argumentCount: 1, pure: true) {
       values -> (any DatabaseValueConvertible)? in
@@ -93,7 +97,7 @@ extension DatabaseFunction {
 }
 
 extension SinkError {
-  /// What another error stays, and what SQLite's means.
+  /// Creates an error from one of SQLite; a `SinkError` stays unchanged.
   package init(mapping error: any Error, _ path: String) {
     self = error as? SinkError ?? SinkError(error, path)
   }

@@ -1,13 +1,15 @@
 import GRDB
 import QuireExport
 
-/// What a table's definition says of its columns; gives them other types, for which SQLite has no statement.
+/// The definition of a table, for reading those of its columns and changing their types, for which
+/// SQLite has no statement.
 ///
 /// Source: "Making Other Kinds Of Table Schema Changes" in SQLite's description of `ALTER TABLE`.
 struct SQLiteDefinition {
   let table: String
 
-  /// The definitions of the columns as they were written, in order; those of the table's constraints follow.
+  /// Returns the definitions of the columns as written, in order, followed by those of the table's
+  /// constraints.
   func columns(_ database: Database) throws -> [String] {
     let sql = Array((try text(database) ?? "").utf8)
     return Self.definitions(in: sql).map { String(decoding: sql[$0], as: UTF8.self) }
@@ -20,7 +22,7 @@ struct SQLiteDefinition {
       arguments: [table])
   }
 
-  /// Widens columns, and makes texts of what those hold that become `TEXT`.
+  /// Widens the types of columns, and converts the values in those that become `TEXT`.
   func widen(
     _ changes: [(old: TableColumns.Column, new: TableColumns.Column)], _ database: Database
   ) throws {
@@ -29,7 +31,8 @@ struct SQLiteDefinition {
     try declare(changes.map { ($0.new.name, $0.old.type, $0.new.type) }, database)
     for (old, new) in converted {
       let name = new.name.quotedName
-      // A type that is joined with another only later was text by then.
+      // All values have the old type: a column becomes text with the first value of another type,
+      // unless both are numbers.
       let text =
         old.type == .boolean
         ? "CASE \(name) WHEN 0 THEN 'false' WHEN 1 THEN 'true' ELSE \(name) END"
@@ -40,8 +43,8 @@ struct SQLiteDefinition {
     for index in indexes { try database.execute(sql: index) }
   }
 
-  /// Takes the indexes away, whose order the conversion would change under them; returns what makes them
-  /// anew.
+  /// Drops the indexes, which would be in the wrong order after the conversion, and returns the
+  /// statements that create them.
   private func setIndexesAside(_ database: Database) throws -> [String] {
     let rows = try Row.fetchAll(
       database,
@@ -72,9 +75,9 @@ struct SQLiteDefinition {
     try database.execute(sql: "PRAGMA schema_version = \(version + 1)")
   }
 
-  /// The definition of a table with another type of one column.
+  /// Returns the definition of a table with another type for one column.
   ///
-  /// Throws `SinkError` where the column is not declared as it should be: others have changed it.
+  /// Throws `SinkError` if the column is not declared as `old`, because others have changed it.
   static func declaring(
     _ column: String, _ old: String, as new: String, in sql: String
   ) throws(SinkError) -> String {
@@ -101,9 +104,10 @@ struct SQLiteDefinition {
         + "anew.")
   }
 
-  /// Where the definitions of a table's columns stand, in order; those of its constraints follow.
+  /// Returns the ranges of the definitions of a table's columns, in order, followed by those of its
+  /// constraints.
   private static func definitions(in sql: [UInt8]) -> [Range<Int>] {
-    // The table's name can hold a bracket, in its quotes.
+    // The table's name may have a bracket, in its quotes.
     var index = skipped(sql, upTo: UInt8(ascii: "("), from: 0)
     var places: [Range<Int>] = []
     while index < sql.count, places.isEmpty || sql[index] == UInt8(ascii: ",") {
@@ -114,7 +118,8 @@ struct SQLiteDefinition {
     return places
   }
 
-  /// Where a byte comes next that is in no quotes, brackets or comments; where these brackets end, if it does not.
+  /// Returns the index of the next `byte` outside quotes, brackets and comments, or of the bracket
+  /// that closes those around `start`, if it comes first.
   private static func skipped(_ bytes: [UInt8], upTo byte: UInt8, from start: Int) -> Int {
     var index = start
     var depth = 0

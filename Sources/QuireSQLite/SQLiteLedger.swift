@@ -2,9 +2,9 @@ import GRDB
 import QuireCore
 import QuireExport
 
-/// The row of a table in `_quire`.
+/// The ledger of a table: its row in `_quire`.
 struct SQLiteLedger {
-  /// Columns that a commit may have changed.
+  /// The columns after a commit: those of the table, or of the one staged for it.
   enum Change {
     case live([TableColumns.Column])
     case staged([TableColumns.Column])
@@ -12,7 +12,7 @@ struct SQLiteLedger {
 
   let table: String
 
-  /// The table in which a run is staged that is to take the other's place.
+  /// The name of the table in which a run is staged, until it replaces the table.
   var stagedName: String { "_quire_staged_\(table)" }
 
   func create(_ database: Database) throws {

@@ -4,34 +4,34 @@ import QuireCore
 import QuireExport
 public import QuireListModel
 
-/// Keeps a list's pages in a file of SQLite, a row of JSON for each.
+/// A store of a list's pages in an SQLite file, with one row of JSON for each page.
 ///
 /// ```swift
 /// let model = ListModel(issues, store: SQLiteListStore("lists.sqlite", list: "issues"))
 /// ```
-/// The file is opened with the first call, and made, readable by its owner alone, where there is none; other
-/// tables in it are left alone. Every page is a transaction, so that a process that is killed leaves pages
-/// as they were or as they came.
+/// The file is opened at the first call, or created, readable only by its owner; other tables in it
+/// are not touched. Each page is written in one transaction, so that a killed process leaves a page
+/// either old or new.
 ///
-/// What cannot be read is a `SinkError`: `.damaged`, and `.notOurs` for a list that a later version kept or that
-/// has other items. The latter stays as it is until its first page is kept anew; the list of a later version
-/// is never touched.
+/// A list that cannot be read throws `SinkError`: `.damaged`, or `.notOurs` if a later version
+/// wrote it, or it has items of another type. A list of other items stays until a page is kept in
+/// its place; the list of a later version is never changed.
 public actor SQLiteListStore<Item: Codable & Sendable>: ListStore {
   private let path: String
   private let list: String
   private var database: SQLiteDatabase?
 
-  /// A store of one list in a file.
+  /// Creates a store of one list in a file.
   ///
   /// - Parameters:
-  ///   - path: The file.
-  ///   - list: Which of the file's lists. Default: `list`.
+  ///   - path: The path of the file.
+  ///   - list: The name of the list in the file. Default: `list`.
   public init(_ path: String, list: String = "list") {
     self.path = path
     self.list = list
   }
 
-  /// The pages kept.
+  /// Returns the pages of the list, in order.
   public func pages() async throws -> [StoredPage<Item>] {
     let bodies = try await run { [list, path] database -> [String] in
       guard try database.tableExists("quire_list") else { return [] }
@@ -39,7 +39,7 @@ public actor SQLiteListStore<Item: Codable & Sendable>: ListStore {
       let rows = try Row.fetchAll(
         database, sql: "SELECT number, body FROM quire_list WHERE list = ? ORDER BY number",
         arguments: [list])
-      // What lies behind a gap is of another listing.
+      // Pages after a gap are of another listing.
       return zip(0..., rows).prefix { $1["number"] as Int? == $0 }.map { $1["body"] ?? "" }
     }
     do {
@@ -52,11 +52,12 @@ public actor SQLiteListStore<Item: Codable & Sendable>: ListStore {
     }
   }
 
-  /// Keeps a page.
+  /// Stores a page; if `isLast`, removes the pages after it.
   public func keep(_ page: StoredPage<Item>, at index: Int, isLast: Bool) async throws {
     let body = String(decoding: try JSONEncoder().encode(page), as: UTF8.self)
     try await run { [list, path] database in
-      // The table, too, is made in here: two that make it at once would lock each other out.
+      // The table is created within the transaction: two processes that create it at the same time
+      // would lock each other out.
       try database.inTransaction(.immediate) {
         try ListTable.create(database)
         try ListTable.check(list, path, database)
@@ -82,7 +83,7 @@ public actor SQLiteListStore<Item: Codable & Sendable>: ListStore {
 }
 
 private enum ListTable {
-  /// The form of rows.
+  /// The version of the rows' format.
   static let form = 1
 
   static func create(_ database: Database) throws {
@@ -93,7 +94,7 @@ private enum ListTable {
         """)
   }
 
-  /// Throws where a later version has kept the list.
+  /// Throws `.notOurs` if a later version wrote the list.
   static func check(_ list: String, _ path: String, _ database: Database) throws {
     let found = try Int.fetchOne(
       database, sql: "SELECT max(form) FROM quire_list WHERE list = ?", arguments: [list])

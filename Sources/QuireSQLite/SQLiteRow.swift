@@ -4,16 +4,17 @@ import QuireCore
 import QuireExport
 import QuirePagination
 
-/// The prepared statement that writes an item's row. Texts are bound where they stand in the page, and
-/// copied only where they were written with escapes or white space.
+/// A prepared statement that writes an item's row. Texts are bound where they stand in the page,
+/// and copied only if they were written with escapes or white space.
 ///
-/// It is a struct because its members are read for each value: those of an object would be guarded each time.
+/// It is a struct because its properties are read for each value: in a class, each access would be
+/// checked for exclusivity.
 struct SQLiteRow {
   private let statement: Statement
   private let pointer: OpaquePointer
   private let connection: OpaquePointer?
   private let types: [ColumnType]
-  /// The last row that has a value in each column.
+  /// The number of the last row that has a value in each column.
   private var seen: [Int]
   private var mark = 0
   private var scratch: [UInt8] = []
@@ -27,8 +28,8 @@ struct SQLiteRow {
     seen = Array(repeating: 0, count: types.count)
   }
 
-  /// Writes a row; one that is `checked` only where the columns hold it as they are. Returns whether it was
-  /// written.
+  /// Writes a row. If `isChecked`, it is written only if the columns can hold it unchanged. Returns
+  /// whether it was written.
   @discardableResult
   mutating func insert(
     _ item: TableItem, by columns: inout TableColumns, isChecked: Bool = false
@@ -113,7 +114,7 @@ struct SQLiteRow {
     }
   }
 
-  /// Binds bytes that live until the row is written.
+  /// Binds bytes that must live until the row is written.
   @inline(__always)
   private func bindText(_ text: UnsafeBufferPointer<UInt8>, at index: Int32) -> Int32 {
     guard let start = text.baseAddress, !text.isEmpty else {
@@ -135,7 +136,7 @@ struct SQLiteRow {
     }
   }
 
-  /// SQLite's sign that it copies what is bound.
+  /// `SQLITE_TRANSIENT`, with which SQLite copies the bytes that are bound.
   private static var copied: sqlite3_destructor_type {
     unsafeBitCast(-1, to: sqlite3_destructor_type.self)
   }

@@ -4,34 +4,37 @@ import QuireCore
 public import QuireExport
 import QuirePagination
 
-/// A table of an SQLite database as a destination: items and checkpoint are one transaction.
+/// A sink that writes to a table of an SQLite database, items and checkpoint in one transaction.
 ///
 /// ```swift
 /// let export = Export(issues, to: SQLiteSink("github.db", table: "issues", key: "/id"))
 /// ```
-/// Each member of the items is a column, added when it first comes. Whole numbers of 64 bits are
-/// `INTEGER`, decimals `REAL` where a `Double` gives them back, both together `NUMERIC`; truth values are
-/// `BOOLEAN` (0 and 1); objects and arrays are JSON text. A column that cannot hold a value becomes
-/// `TEXT` with all it has, and no column becomes narrower: longer numbers keep their text. Names that
-/// differ only in case, and those of columns of the sink's own, get a number: `ID`, `id_2`. What no column
-/// can hold (more members than SQLite has columns, a name twice in one item, half a surrogate pair) is in
-/// the column `_rest`, as JSON. Items that are no objects are the column `value`.
+/// Each member of the items has a column, added when the member first occurs. Whole numbers of 64
+/// bits are `INTEGER`, decimals that a `Double` reproduces are `REAL`, both together `NUMERIC`;
+/// truth values are `BOOLEAN` (0 and 1); objects and arrays are JSON text. A column that cannot
+/// hold a value becomes `TEXT`, with all its values, so that longer numbers keep their text; no
+/// column becomes narrower. Names that differ only in case, or equal those of the sink's own
+/// columns, get a number: `ID`, `id_2`. The column `_rest` has, as JSON, what no column can hold:
+/// members beyond SQLite's limit of columns, a second member of a name, texts with half a surrogate
+/// pair. Items that are not objects are in the column `value`.
 ///
-/// The table `_quire` holds the checkpoints, one row for each table. Readers and exports into other
-/// tables of the database go on; a transaction is open only while a commit writes.
+/// The table `_quire` holds the checkpoints, one row for each table. Readers, and exports into
+/// other tables of the database, continue: a transaction is open only while a commit writes.
 public struct SQLiteSink: Sink {
-  /// What a run does that finds a complete one. Default: `.upsert` where items have a key, else `.once`.
+  /// What a run does if an earlier one is complete. Default: `.upsert` if items have a key, else
+  /// `.once`.
   public let mode: SinkMode
 
   let path: String
   let table: String
   let shape: TableShape
 
-  /// A table of the database at `path`; both are made where they are missing.
+  /// Creates a sink for a table of the database at `path`; both are created if they do not exist.
   ///
-  /// Items with a `key` take the place of earlier ones with the same, in every mode. `columns` are
-  /// those of the table, in order; by default there is one for each member. The column `item` holds the whole item as the server
-  /// wrote it, without white space; by default none does.
+  /// With a `key`, items replace earlier ones with the same key, in every mode. `columns` are the
+  /// columns of the table, in order; by default, one for each member. `item` is the name of a
+  /// column for the whole item as the server wrote it, without white space; by default, there is
+  /// none.
   public init(
     _ path: String, table: String, key: TableKey? = nil, mode: SinkMode? = nil,
     columns: [TableColumn]? = nil, item: String? = nil
@@ -44,9 +47,9 @@ public struct SQLiteSink: Sink {
 
   /// Opens the table for one export.
   ///
-  /// Throws `SinkError`: `.inUse` where another export writes to the table, `.unsupported` where the file is no
-  /// database, `.notOurs` where the table is no export's, `.otherRequest` where the table was made with other settings,
-  /// `.damaged` and `.writeFailed`.
+  /// Throws `SinkError`: `.inUse` if another export writes to the table, `.unsupported` if the file
+  /// is not a database, `.notOurs` if no export created the table, `.otherRequest` if it was
+  /// created with other settings, `.damaged` and `.writeFailed`.
   public func open(_ opening: SinkOpening) async throws -> any SinkSession {
     try checkName()
     let lock = try await TableLock(database: path, table: table)
@@ -62,13 +65,13 @@ public struct SQLiteSink: Sink {
     }
   }
 
-  /// What SQLite and exports have beside the database at times.
+  /// The files that SQLite and exports have beside the database at times.
   package var companions: [String] {
     let file = FileSink.resolved(path)
     return [TableLock.path(of: file), file + "-journal", file + "-wal", file + "-shm"]
   }
 
-  /// Throws where no table can be called so.
+  /// Throws `.unsupported` if no table can have this name.
   package func checkName() throws(SinkError) {
     let name = table.lowercased()
     guard !name.isEmpty, !name.contains("\0"), !name.hasPrefix("sqlite_"),
@@ -82,10 +85,10 @@ public struct SQLiteSink: Sink {
   }
 }
 
-/// An export's table, open.
+/// An open table of an export.
 final class SQLiteSession: SinkSession {
-  /// Bytes of items that are held for the next commit; what is beyond goes into its transaction at once,
-  /// which other writers then wait for.
+  /// The most bytes of items held in memory for the next commit, 64 MiB. Beyond it, items are
+  /// written to the commit's transaction at once, for which other writers then wait.
   private static let held = 64 << 20
 
   private(set) var checkpoint: Checkpoint?

@@ -4,22 +4,22 @@ import QuireCore
 package import QuireExport
 import QuirePagination
 
-/// A table that items are written to.
+/// A writer of items to a table.
 struct SQLiteTable {
   private let name: String
   private let sink: SQLiteSink
   private var machine: TableColumns
-  /// The columns as the database has them; nil where there is no table yet.
+  /// The columns as the database has them; nil if the table does not exist yet.
   private var applied: [TableColumns.Column]?
   private var row: SQLiteRow?
   private var seen: [Int] = []
   private var mark = 0
 
-  /// What columns mean.
+  /// The columns of the table, with those that the items so far need.
   var columns: [TableColumns.Column] { machine.columns }
 
-  /// The table as it is, with the columns that were stored of it, or one that is to be made, with the
-  /// columns of another where there are any.
+  /// Creates a writer for a table. `stored` has its columns by the ledger or, if it does not exist
+  /// yet, the ones that it will get.
   init(
     _ name: String, _ sink: SQLiteSink, _ database: Database, stored: [TableColumns.Column]?,
     exists: Bool = true
@@ -32,7 +32,8 @@ struct SQLiteTable {
       sqlite3_limit(connection, SQLITE_LIMIT_VARIABLE_NUMBER, -1))
     var foreign: [String] = []
     if let stored {
-      // What is staged takes the table's place: names that others have taken there are taken here, too.
+      // A staged table replaces the table, so it cannot use names of columns that others added
+      // there.
       let names = Set(stored.map { Array($0.name.utf8) })
       foreign = try Self.columns(of: sink.table, database)
         .filter { !names.contains(Array($0.utf8)) }
@@ -42,10 +43,10 @@ struct SQLiteTable {
       sink.shape, in: .sqlite, limit: Int(limit) - foreign.count, stored: stored, foreign: foreign)
   }
 
-  /// Writes items in the order they come.
+  /// Writes items in their order, after changing the columns as they need.
   mutating func insert(_ items: [TableItem], _ database: Database) throws {
     let hasDeletions = items.contains(where: \.isDeletion)
-    // Most pages are as those before, and need no look ahead.
+    // Most pages fit the columns, and need no pass over their items before.
     let rest = hasDeletions ? items[...] : try insertFitting(items)
     guard !rest.isEmpty else { return }
     for item in rest {
@@ -69,7 +70,7 @@ struct SQLiteTable {
     self.row = row
   }
 
-  /// Writes items up to the first one for which the columns have to change; returns the others.
+  /// Writes items up to the first one that needs other columns; returns the rest.
   private mutating func insertFitting(_ items: [TableItem]) throws -> ArraySlice<TableItem> {
     guard var row, applied == machine.columns else { return items[...] }
     self.row = nil
@@ -82,7 +83,7 @@ struct SQLiteTable {
     return []
   }
 
-  /// The statement that takes a row away, with the key's values where those of a row have them.
+  /// The statement that deletes a row, with the parameters for its key where a row has them.
   private var deletion: String {
     let conditions = machine.key.map {
       "\(machine.columns[$0.place].name.quotedName) = ?\($0.place + 1)"
@@ -90,7 +91,7 @@ struct SQLiteTable {
     return "DELETE FROM \(name.quotedName) WHERE \(conditions.joined(separator: " AND "))"
   }
 
-  /// Makes the table as its columns are, where anything has changed.
+  /// Creates the table, or changes it to its columns, if they differ.
   mutating func finish(_ database: Database) throws {
     // SQLite has no table without columns.
     if machine.columns.isEmpty { machine.addRest() }
@@ -104,7 +105,8 @@ struct SQLiteTable {
     applied = machine.columns
   }
 
-  /// Leaves names to columns that others have added to the sink's table meanwhile, which has those of `live` itself.
+  /// Renames columns whose names others have used meanwhile for columns of the sink's table. `live`
+  /// has the columns of that table that are the sink's.
   mutating func giveWay(beside live: [TableColumns.Column], _ database: Database) throws {
     let own = Set(live.map { TableDialect.sqlite.folded($0.name.utf8) })
     let foreign = try Self.columns(of: sink.table, database)
@@ -120,7 +122,8 @@ struct SQLiteTable {
   // MARK: Definition
 
   private func create(_ database: Database) throws {
-    // With the columns that others have added where it takes a place: few can be added to rows.
+    // Includes the columns that others added to the table that this one replaces: later, only few
+    // kinds of columns can be added to rows.
     let definitions = try machine.columns.map(\.definition) + missing(from: sink.table, database)
     try database.execute(
       sql: "CREATE TABLE \(name.quotedName) (\(definitions.joined(separator: ", ")))")
@@ -146,7 +149,7 @@ struct SQLiteTable {
 
   private var keyNames: [String] { machine.key.map { machine.columns[$0.place].name.quotedName } }
 
-  /// The statement that writes a row.
+  /// The statement that inserts a row, or updates the one with its key.
   private var upsert: String {
     let names = machine.columns.map(\.name.quotedName)
     var sql = """
@@ -163,17 +166,18 @@ struct SQLiteTable {
 
   // MARK: Tables
 
-  /// The names of all columns of a table, in order.
+  /// Returns the names of all columns of a table, in order.
   private static func columns(of table: String, _ database: Database) throws -> [String] {
     try String.fetchAll(
       database, sql: "SELECT name FROM pragma_table_xinfo(?)", arguments: [table])
   }
 
-  /// The definitions of the columns of another table that this one has not.
+  /// Returns the definitions of the columns of another table that this one lacks.
   private func missing(from other: String, _ database: Database) throws -> [String] {
     let names = try machine.columns.map(\.name) + Self.columns(of: name, database)
     let own = Set(names.map { TableDialect.sqlite.folded($0.utf8) })
-    // What follows the columns' definitions are the table's constraints.
+    // The definitions after those of the columns are the table's constraints, which `zip` leaves
+    // out.
     let columns = zip(
       try Self.columns(of: other, database), try SQLiteDefinition(table: other).columns(database))
     return columns.filter { !own.contains(TableDialect.sqlite.folded($0.0.utf8)) }.map { $0.1 }
@@ -184,11 +188,11 @@ struct SQLiteTable {
     try database.execute(sql: "DROP \(kind) IF EXISTS \(name.quotedName)")
   }
 
-  /// Gives the table the name of another, which goes; the columns that others have added to that one, its indexes
-  /// and triggers are made anew.
+  /// Replaces another table, which is dropped, by this one. Creates again the columns that others
+  /// added to it, its indexes and its triggers.
   mutating func takePlace(of other: String, _ database: Database) throws {
     row = nil
-    // Those that were added since this one was made.
+    // Columns that were added since this table was created.
     for definition in try missing(from: other, database) {
       try database.execute(sql: "ALTER TABLE \(name.quotedName) ADD COLUMN \(definition)")
     }
@@ -198,7 +202,7 @@ struct SQLiteTable {
         SELECT sql FROM sqlite_master WHERE tbl_name = ? COLLATE NOCASE AND type IN ('index', 'trigger') \
         AND sql IS NOT NULL AND name NOT LIKE '\\_quire\\_key\\_%' ESCAPE '\\'
         """, arguments: [other])
-    // Views that name the other table mean this one from now on.
+    // Leaves the views of the other table unchanged, so that they refer to this one from now on.
     try database.execute(sql: "PRAGMA legacy_alter_table = ON")
     defer { try? database.execute(sql: "PRAGMA legacy_alter_table = OFF") }
     try Self.drop(other, database)
@@ -221,7 +225,7 @@ extension TableColumns.Column {
 }
 
 extension ColumnType {
-  /// The type as SQLite knows it.
+  /// The type in SQL; empty for a column without values.
   var declaration: String {
     switch self {
     case .none: ""

@@ -4,30 +4,31 @@ import QuireCore
 import QuireExport
 import QuirePagination
 
-/// What one session does with the database.
+/// The work of one session on the database.
 ///
-/// SAFETY: made and used on the database's queue alone; `checkpoint` is set once, before others see it.
+/// SAFETY: it is created and used only on the database's queue; `checkpoint` is set once, before it
+/// is shared.
 final class SQLiteWriter: @unchecked Sendable {
-  /// What the database holds.
+  /// The checkpoint in the database at the start; nil if there is none, and for a restart.
   let checkpoint: Checkpoint?
 
   private let sink: SQLiteSink
   private let restarts: Bool
-  /// What a new run has so far that is to take the place of the table; nil where none is staged.
+  /// Whether `table` is staged, to replace the sink's table when the run is complete.
   private var isStaged: Bool
   private var table: SQLiteTable
   private var isBegun = false
   private var isRestarted = false
   private let ledger: SQLiteLedger
-  /// The columns of the table whose place a run is to take.
+  /// The columns of the table that a staged run will replace.
   private var live: [TableColumns.Column] = []
 
-  /// Reads what the database holds.
+  /// Reads the ledger, and checks the table and its settings. Throws `SinkError`.
   init(_ sink: SQLiteSink, _ database: Database, restarts: Bool) throws {
     self.sink = sink
     self.restarts = restarts
     ledger = SQLiteLedger(table: sink.table)
-    // What cannot be read is of no use to an export that begins anew.
+    // An export that begins again does not need the ledger, even if that is damaged.
     let record = try restarts ? nil : ledger.read(database)
     let exists = try database.tableExists(sink.table) || database.viewExists(sink.table)
     guard let record else {
@@ -70,8 +71,8 @@ final class SQLiteWriter: @unchecked Sendable {
     isBegun = false
   }
 
-  /// Begins a transaction, and, with the first one, what a new run begins with. Others may have added columns since
-  /// the last one.
+  /// Begins a transaction, unless one is open, and with the first one the run. Gives way to columns
+  /// that others have added since the last one.
   private func begin(_ database: Database) throws {
     guard !isBegun else { return }
     isBegun = true
@@ -89,7 +90,7 @@ final class SQLiteWriter: @unchecked Sendable {
       try ledger.remove(database)
     } else if sink.mode == .replace, let checkpoint, checkpoint.isOver {
       try SQLiteTable.drop(ledger.stagedName, database)
-      // It has the columns of the other, as wide as they are.
+      // The staged table begins with the columns of the table, as wide as they are.
       table = try SQLiteTable(
         ledger.stagedName, sink, database, stored: table.columns, exists: false)
       isStaged = true

@@ -2,23 +2,28 @@ import Foundation
 import QuireCore
 import QuireExport
 
-/// The right to write a table of a database file, which one export has at a time, in this process or
-/// another. Advisory: nothing but Quire looks at it.
+/// A lock for writing a table of a database file, which one export has at a time, in this process
+/// or another. It is advisory: only Quire checks it.
 ///
-/// It is a lock of an open file description (Linux and macOS, `fcntl`) on one byte of a file beside the
-/// database, the byte being chosen by the table's name. It ends with the process that has it, however that
-/// ends. The database itself cannot be locked so: closing a descriptor of it would end SQLite's locks.
+/// It is an open file description lock (`fcntl` of Linux and macOS) on one byte of a file beside
+/// the database, chosen by the table's name. It ends with its process, even in a crash. The
+/// database itself cannot be locked like this: closing a descriptor of it would release SQLite's
+/// locks.
 final class TableLock {
   private let path: String
   private var descriptor: Int32 = -1
 
-  /// Throws `SinkError`: `.inUse`, or `.writeFailed` where the file cannot be made; and what `wait` throws, which
-  /// lets the moment pass in which another export lets go of its table.
+  /// Takes the lock.
+  ///
+  /// Throws `SinkError`: `.inUse` if another export has it, `.writeFailed` if the file cannot be
+  /// created, `.unsupported` if the file system has no locks; and the errors of `wait`, which is
+  /// called while another export releases its table.
   init(
     database: String, table: String,
     wait: () async throws -> Void = { try await Task.sleep(for: .milliseconds(1)) }
   ) async throws {
-    // One database has one lock file, whatever it is called, and before it is made.
+    // The path is resolved, so that a database has one lock file under all its names, even before
+    // it exists.
     path = Self.path(of: FileSink.resolved(database))
     let place = Int(FNV1a(TableDialect.sqlite.folded(table.utf8)).value >> 2)
     var waits = 0
@@ -32,7 +37,7 @@ final class TableLock {
       }
       descriptor = opened
       let result = take(at: place, length: 1)
-      // Another export may have taken the file away before the lock was ours.
+      // Another export may have deleted the file before this one had the lock.
       if result == 0, isNamed { return }
       let isBusy = [EAGAIN, EACCES].contains(result)
       let isLettingGo = isBusy && isWhole(at: place) && waits < 5_000
@@ -55,10 +60,10 @@ final class TableLock {
     }
   }
 
-  /// The file of locks beside a database.
+  /// Returns the path of the lock file beside a database.
   static func path(of database: String) -> String { database + "-quire" }
 
-  /// Lets go; the file goes with its last lock.
+  /// Releases the lock, and deletes the file if no other lock is on it.
   func release() {
     guard descriptor >= 0 else { return }
     if take(at: 0, length: 0) == 0, isNamed { unlink(path) }
@@ -91,15 +96,15 @@ final class TableLock {
     }
   }
 
-  /// Whether what is in the way of a lock is that of the whole file, by which another one lets go of its table, or
-  /// nothing any more.
+  /// Whether the conflicting lock is on the whole file, with which another export releases its
+  /// table, or is gone.
   private func isWhole(at start: Int) -> Bool {
     var lock = Self.lock(at: start, length: 1)
     return fcntl(descriptor, Self.getLock, &lock) == 0
       && (lock.l_len == 0 || lock.l_type == Int16(F_UNLCK))
   }
 
-  /// Whether the file that is open still has its name.
+  /// Whether the open file is still the one at `path`.
   private var isNamed: Bool {
     var status = stat()
     return fstat(descriptor, &status) == 0 && FileNumber(status) == FileNumber(path: path)
