@@ -10,21 +10,23 @@ import QuireExport
   import Darwin
 #endif
 
-/// A connection, used on a queue of its own: libpq waits for the server.
+/// A connection to PostgreSQL, used on its own queue, because libpq blocks while it waits for the
+/// server.
 ///
-/// SAFETY: `handle` is used in work that `run` puts on the queue, which is serial, and in `deinit`.
+/// SAFETY: `handle` and `failureState` are used only in work that `run` puts on the queue, which is
+/// serial, and in `deinit`.
 package final class PostgresConnection: @unchecked Sendable {
   private let target: String
   private let queue = DispatchQueue(label: "quire.postgres")
   private var handle: OpaquePointer?
-  /// The last failure's SQLSTATE since the last success; empty where the server gave none.
+  /// The SQLSTATE of the last failure since the last success; empty if the server gave none.
   private var failureState = ""
 
   package init(_ target: String) { self.target = target }
 
   deinit { PQfinish(handle) }
 
-  /// Does work on the queue, where the calls below wait.
+  /// Performs work on the queue, where the calls below may block.
   package func run<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws
     -> Value
   {
@@ -33,13 +35,14 @@ package final class PostgresConnection: @unchecked Sendable {
     }
   }
 
-  /// Whether the connection is up, as far as is known without asking.
+  /// Whether the connection is open, as far as libpq knows without asking the server.
   package var isOpen: Bool { handle != nil && PQstatus(handle) == CONNECTION_OK }
 
-  /// Whether what failed last would come through if it was tried again: two transactions waited for each other.
+  /// Whether the last failure was a conflict between transactions, which may not recur: a deadlock,
+  /// or a failed serialization.
   var isConflict: Bool { failureState == "40P01" || failureState == "40001" }
 
-  /// Connects anew. Throws `SinkError`.
+  /// Closes any connection, and opens another. Throws `SinkError`.
   package func connect() throws {
     PQfinish(handle)
     handle = nil
@@ -49,8 +52,8 @@ package final class PostgresConnection: @unchecked Sendable {
         "The address of the database cannot be taken apart. In a URL, write @ : / ? # % in a user's name or a "
           + "password as %40 %3A %2F %3F %23 %25; in a list of keywords, put what has blanks in '.")
     }
-    // Of words that come twice, libpq takes the last: the caller's. A server that is gone without a word is
-    // noticed within a minute, and not after hours.
+    // Of a keyword that occurs twice, libpq uses the last: `target` overrides those before it. The
+    // keepalives detect within a minute, not hours, that a server has vanished.
     handle = Self.withWords([
       ("connect_timeout", "10"), ("keepalives_idle", "30"), ("keepalives_interval", "10"),
       ("keepalives_count", "3"), ("tcp_user_timeout", "60000"), ("dbname", target),
@@ -66,11 +69,11 @@ package final class PostgresConnection: @unchecked Sendable {
     try execute("SET lock_timeout = '60s'; SET client_min_messages = warning")
   }
 
-  /// Whether libpq can take an address apart, and each of its hosts has a port that is one: what libpq quotes of
-  /// others may be a part of the password.
+  /// Whether libpq can parse an address, and each of its ports is a number. For any other address,
+  /// libpq's message may quote a part of the password.
   private static func isWellFormed(_ target: String) -> Bool {
     let isURL = ["postgres://", "postgresql://"].contains { target.hasPrefix($0) }
-    // A database's name alone, as libpq takes it.
+    // libpq also accepts the name of a database alone.
     guard isURL || target.contains("=") else { return !target.contains("://") }
     var message: UnsafeMutablePointer<CChar>?
     let options = PQconninfoParse(target, &message)
@@ -79,7 +82,7 @@ package final class PostgresConnection: @unchecked Sendable {
     guard options != nil else { return false }
     guard isURL, let start = target.range(of: "://")?.upperBound else { return true }
     let rest = target[start...]
-    // As libpq takes it apart: a user and a password end at the first @ in front of any slash.
+    // As in libpq, user and password end at the first @ before any slash.
     let user = rest.firstIndex { $0 == "@" || $0 == "/" }.flatMap { rest[$0] == "@" ? $0 : nil }
     let hosts = (user.map { rest[rest.index(after: $0)...] } ?? rest)
       .prefix { $0 != "/" && $0 != "?" }
@@ -92,7 +95,8 @@ package final class PostgresConnection: @unchecked Sendable {
   }
 
   package func close() {
-    // The server hears of the end some time after it: the next run need not wait for its lock.
+    // The server may notice the end of the connection only later. Unlocking spares the next run
+    // that wait.
     if PQtransactionStatus(handle) == PQTRANS_IDLE {
       PQclear(PQexec(handle, "SELECT pg_advisory_unlock_all()"))
     }
@@ -113,14 +117,14 @@ package final class PostgresConnection: @unchecked Sendable {
 
   // MARK: Statements
 
-  /// Runs statements that give nothing back.
+  /// Runs statements that return no rows.
   package func execute(_ sql: String) throws {
     let result = PQexec(handle, sql)
     defer { PQclear(result) }
     try check(result)
   }
 
-  /// Runs a statement with values; its rows as text.
+  /// Runs a statement with values for its parameters, and returns its rows as text.
   @discardableResult
   package func query(_ sql: String, _ values: [String?] = []) throws -> [[String?]] {
     let texts = values.map { $0.map { strdup($0) } ?? nil }
@@ -137,7 +141,8 @@ package final class PostgresConnection: @unchecked Sendable {
     }
   }
 
-  /// Copies rows into a table: `rows` gives text in the format of `COPY`, piece by piece, until nil.
+  /// Copies rows into a table: `rows` returns text in the format of `COPY`, piece by piece, and nil
+  /// at the end.
   func copy(_ sql: String, _ rows: () throws -> [UInt8]?) throws {
     let begun = PQexec(handle, sql)
     defer { PQclear(begun) }
@@ -202,7 +207,7 @@ package final class PostgresConnection: @unchecked Sendable {
 
   private func trimmed(_ text: UnsafePointer<CChar>?) -> String {
     guard let text else { return "out of memory" }
-    // Later lines begin with a tab.
+    // Lines after the first begin with a tab.
     let words = String(cString: text).split { $0 == "\n" || $0 == "\t" }
     return "\(ServerText(words.joined(separator: " "), limit: 500))"
   }

@@ -1,12 +1,12 @@
 import QuireExport
 import Synchronization
 
-/// A database that outlives restarts of its server: work is done again where the connection was lost on the
-/// way.
+/// A database whose transactions survive restarts of its server: they are repeated if the
+/// connection was lost.
 package final class PostgresDatabase: Sendable {
-  /// How long a lost connection is tried to be made again, unless the caller says otherwise.
+  /// The default time for which a lost connection is retried, two minutes.
   package static let patience: Duration = .seconds(120)
-  /// The longest wait between two tries.
+  /// The longest delay between two attempts.
   private static let longestWait: Duration = .seconds(5)
 
   private let connection: PostgresConnection
@@ -14,28 +14,30 @@ package final class PostgresDatabase: Sendable {
   private let preparation: String
   private let waitsAtFirst: Bool
 
-  /// What a try came to.
+  /// The outcome of an attempt.
   private enum Try<Value: Sendable>: Sendable {
     case done(Value)
-    /// The server is away.
+    /// The server cannot be reached.
     case away(any Error)
-    /// The server chose this transaction to end a deadlock.
+    /// The server aborted this transaction because of a conflict with another, such as a deadlock.
     case conflict(any Error)
   }
 
-  /// A database that is connected to when it is first needed; `preparation` makes the tables, and is run
-  /// once, alone. `waitsAtFirst`: whether a server is waited for that was never reached.
+  /// Creates a database, which connects at first use. `preparation` has the statements that create
+  /// the tables, run once in their own transaction. `waitsAtFirst` is whether to wait for a server
+  /// that was never reached.
   package init(_ target: String, preparation: String, waitsAtFirst: Bool = true) {
     connection = PostgresConnection(target)
     self.preparation = preparation
     self.waitsAtFirst = waitsAtFirst
   }
 
-  /// Does work as one transaction. It is done again where its outcome was not heard, so that it has to
-  /// come to the same when done twice.
+  /// Performs work as one transaction. Repeats it if its outcome is unknown, so doing it twice must
+  /// have the same effect as doing it once.
   ///
-  /// `patience` is how long a server that is away is waited for, with growing delays; nil for ever. A
-  /// cancelled task tries once. Throws `SinkError`, and what the work throws.
+  /// `patience` is the time to wait for a server that cannot be reached, with growing delays; nil
+  /// is forever. A cancelled task makes one attempt. Throws `SinkError`, and the errors of the
+  /// work.
   package func transaction<Value: Sendable>(
     patience: Duration? = PostgresDatabase.patience,
     _ work: @escaping @Sendable (PostgresConnection) throws -> Value
@@ -52,13 +54,13 @@ package final class PostgresDatabase: Sendable {
         failure = error
       }
       let isOver = patience.map { ContinuousClock.now - start >= $0 } ?? false
-      // Others may use the connection meanwhile.
+      // Other transactions may use the connection during the delay.
       guard !isOver, (try? await Task.sleep(for: wait)) != nil else { throw failure }
       wait = min(wait * 2, Self.longestWait)
     }
   }
 
-  /// Ends the connection; the next work makes another.
+  /// Closes the connection; the next transaction opens another.
   package func close() async {
     try? await connection.run { [connection] in connection.close() }
   }
@@ -81,10 +83,10 @@ package final class PostgresDatabase: Sendable {
   private func transact<Value>(_ work: (PostgresConnection) throws -> Value) throws -> Value {
     try connection.execute("BEGIN")
     if !isPrepared.withLock({ $0 }) {
-      // Two workers may make the tables at once, which `IF NOT EXISTS` does not stand.
+      // Two workers may create the tables at the same time, which fails even with `IF NOT EXISTS`.
       try connection.execute("SELECT pg_advisory_xact_lock(hashtextextended('quire', 0))")
       try connection.execute(preparation)
-      // The locks that it takes on the tables are let go before the work takes others.
+      // Releases the locks on the tables before the work takes others.
       try connection.execute("COMMIT")
       isPrepared.withLock { $0 = true }
       try connection.execute("BEGIN")

@@ -1,29 +1,29 @@
 import QuireCore
 public import QuireExport
 
-/// Units of work in a PostgreSQL database, for workers on as many machines as connect to it.
+/// A store of units of work in a PostgreSQL database, for workers on any number of machines.
 ///
 /// ```swift
 /// let leases = PostgresLeaseStore("postgres://db/github", work: "issues")
 /// try await leases.add(repositories)
 /// ```
-/// The table `_quire_leases` of the current schema has a row for each unit. Workers take rows by `FOR UPDATE
-/// SKIP LOCKED`, so that none waits for another; times are the server's, so that clocks of machines need not
-/// agree; tokens grow even where the table was lost. A server that restarts is waited for, two minutes at
-/// most.
+/// The table `_quire_leases` of the current schema has a row for each unit. Workers take rows by
+/// `FOR UPDATE SKIP LOCKED`, so that no worker waits for another. Times are the server's, so the
+/// clocks of machines need not agree. Tokens grow even if the table was lost. Calls wait at most
+/// two minutes for a server that restarts.
 public struct PostgresLeaseStore: LeaseStore {
-  /// How long a lease is good for; see `LeaseStore.time`.
+  /// The time for which a lease is valid; see `LeaseStore.time`.
   public let time: Duration
 
   private let database: PostgresDatabase
   private let work: String
   private let round: Int
 
-  /// The units of the work called `work`, in a database that libpq connects to.
+  /// Creates a store of the units of the work called `work`, in a database that libpq connects to.
   ///
-  /// A later `round` begins its units anew, where the same ones are to be worked on again. `time`: 30
-  /// seconds by default, in which a connection may be lost and made again; the units of a worker that died
-  /// come free after it.
+  /// A later `round` begins its units again, to work on the same ones once more. `time` is 30
+  /// seconds by default, enough to reconnect after a lost connection; the units of a worker that
+  /// died are free after it.
   public init(
     _ connection: String, work: String, round: Int = 1, time: Duration = .seconds(30)
   ) {
@@ -31,7 +31,7 @@ public struct PostgresLeaseStore: LeaseStore {
       PostgresDatabase(connection, preparation: Self.tables), work: work, round: round, time: time)
   }
 
-  /// The units of a work in a database that is open.
+  /// Creates a store of the units of a work in an existing database.
   package init(_ database: PostgresDatabase, work: String, round: Int, time: Duration) {
     self.database = database
     self.work = work
@@ -39,7 +39,7 @@ public struct PostgresLeaseStore: LeaseStore {
     self.time = time
   }
 
-  /// What makes the table.
+  /// The statements that create the table.
   package static let tables = """
     CREATE TABLE IF NOT EXISTS _quire_leases (number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY, \
     work text NOT NULL, unit text NOT NULL, round bigint NOT NULL, state text NOT NULL DEFAULT 'open', \
@@ -52,14 +52,15 @@ public struct PostgresLeaseStore: LeaseStore {
     REVOKE ALL ON _quire_leases FROM PUBLIC
     """
 
-  /// Notes units; throws `SinkError` where the database cannot be written.
+  /// Adds units, and begins those again that failed in this round or are of an earlier one. Throws
+  /// `SinkError` if the database cannot be written.
   public func add(_ units: [String]) async throws {
     try await database.transaction { connection in
       try Self.add(units, to: work, round: round, connection)
     }
   }
 
-  /// Notes units within a transaction, a thousand by each statement.
+  /// Adds units within a transaction, a thousand with each statement.
   package static func add(
     _ units: [String], to work: String, round: Int, _ connection: PostgresConnection
   ) throws {
@@ -75,7 +76,7 @@ public struct PostgresLeaseStore: LeaseStore {
     }
   }
 
-  /// The statement that notes units which a query gives as work, unit and round.
+  /// Returns the statement that adds units, which a query gives as work, unit and round.
   package static func insertion(_ query: String) -> String {
     """
     INSERT INTO _quire_leases AS known (work, unit, round) \(query) ON CONFLICT (work, md5(unit)) DO UPDATE \
@@ -84,11 +85,13 @@ public struct PostgresLeaseStore: LeaseStore {
     """
   }
 
-  /// Takes a unit; throws `SinkError` where the database cannot be written.
+  /// Takes a unit, preferably one whose lease has expired. Throws `SinkError` if the database
+  /// cannot be written.
   public func take() async throws -> LeaseSupply {
     try await database.transaction { connection in
       for place in ["until < clock_timestamp() ORDER BY until", "until IS NULL ORDER BY number"] {
-        // A token is greater than all before it, those of a table that was lost among them.
+        // A token contains the time, so that it is greater than all before it, even those of a lost
+        // table.
         let taken = try connection.query(
           """
           WITH free AS (SELECT number FROM _quire_leases WHERE work = $1 AND round = $2::bigint \
@@ -109,12 +112,14 @@ public struct PostgresLeaseStore: LeaseStore {
     }
   }
 
-  /// Keeps a lease; throws `SinkError` where the database cannot be written.
+  /// Extends a lease; returns false if it was lost. Throws `SinkError` if the database cannot be
+  /// written.
   public func renew(_ lease: Lease) async throws -> Bool {
     try await change(lease, "until = clock_timestamp() + $4::interval", interval)
   }
 
-  /// Ends a lease; throws `SinkError` where the database cannot be written.
+  /// Ends a lease; returns false if it was lost. Throws `SinkError` if the database cannot be
+  /// written.
   public func end(_ lease: Lease, as end: LeaseEnd) async throws -> Bool {
     switch end {
     case .done(let words):
@@ -125,7 +130,8 @@ public struct PostgresLeaseStore: LeaseStore {
     }
   }
 
-  /// Changes the row of a lease that is still its holder's. Done twice, it is the same.
+  /// Changes the row of a lease, and returns whether the lease still holds it. Repeating the change
+  /// has no effect.
   private func change(_ lease: Lease, _ change: String, _ value: String) async throws -> Bool {
     try await database.transaction { connection in
       try connection.query(

@@ -3,30 +3,34 @@ import QuirePagination
 import Synchronization
 
 extension PostgresSink {
-  /// The same table, as a destination of the unit of work that a worker has a lease of: many write to it at
-  /// once, on any number of machines.
+  /// Returns a sink for one unit of work, for which a worker has a lease, in the same table. Many
+  /// workers write to it at once, on any number of machines.
   ///
-  /// Each unit has a checkpoint of its own. The commit that brings its items and that checkpoint also compares
-  /// the lease's token with the greatest that the unit was opened by, in one transaction: a worker that has
-  /// lost its lease, and does not know it yet, writes nothing, and gets `SinkError.Code.leaseLost`. A unit
-  /// that was completed in the lease's round requests nothing; in a later round, it begins another run by the
-  /// sink's mode. An export of the table as a whole is refused meanwhile. A sink whose mode is `.replace` is
-  /// refused, as unsupported: no unit knows when all of them are done, and the table can be given.
+  /// Each unit has its own checkpoint. The transaction that commits it with its items also compares
+  /// the lease's token with the greatest that has opened the unit: a worker that has lost its lease
+  /// without knowing it writes nothing, and gets `SinkError.Code.leaseLost`. A unit that was
+  /// completed in the lease's round requests nothing; in a later round, it begins another run by
+  /// the sink's mode. Meanwhile, an export of the whole table is refused. The mode `.replace` is
+  /// refused as unsupported, because no unit knows when all of them are done; give the items a key,
+  /// or append.
   ///
-  /// - Parameter lease: What a `LeaseStore` gave, in this database or another one.
+  /// - Parameter lease: A lease of a `LeaseStore`, in this database or another one.
   public func leased(_ lease: Lease) -> some Sink {
     PostgresLeasedSink(base: self, lease: lease, isInRound: false)
   }
 
-  /// The same between `beginRound` and `endRound`, which `.replace` needs.
+  /// Returns a sink for one unit between `beginRound` and `endRound`, where `.replace` is
+  /// supported.
   package func unit(of lease: Lease) -> some Sink {
     PostgresLeasedSink(base: self, lease: lease, isInRound: true)
   }
 
-  /// Begins a round of units: `.replace` stages a table, and a restart takes away what there is.
+  /// Begins a round of units. With `.replace`, it creates a staged table; with `restarts`, it
+  /// removes the table and its checkpoints.
   ///
-  /// Called by a worker with a lease of its own for it, before there is any for the units; twice is once. Returns
-  /// whether the table has nothing of earlier rounds.
+  /// To be called by a worker with a lease for the round itself, before there are leases for its
+  /// units; a repeated call has no effect. Returns whether the table has no items of earlier
+  /// rounds.
   package func beginRound(_ lease: Lease, restarts: Bool) async throws -> Bool {
     try checkName()
     return try await units.transaction { connection in
@@ -34,14 +38,14 @@ extension PostgresSink {
     }
   }
 
-  /// Forgets how far a unit has come: a later round reads it from its beginning.
+  /// Removes the checkpoint of a unit, so that a later round reads the unit from its beginning.
   package func forget(_ lease: Lease) async throws {
     try await units.transaction { connection in
       try PostgresUnits(self, lease, connection).forget()
     }
   }
 
-  /// Completes a round: what is staged takes the table's place.
+  /// Completes a round: staged rows replace those of the table.
   package func endRound(_ lease: Lease) async throws {
     try await units.transaction { connection in
       try PostgresUnits(self, lease, connection).end()
@@ -49,7 +53,7 @@ extension PostgresSink {
   }
 }
 
-/// A table as the destination of one unit.
+/// A sink for one unit of work.
 private final class PostgresLeasedSink: Sink {
   private let base: PostgresSink
   private let lease: Lease
@@ -63,7 +67,8 @@ private final class PostgresLeasedSink: Sink {
     self.isInRound = isInRound
   }
 
-  /// What a unit does in a later round: what replaces goes to a table that begins empty.
+  /// The mode of the unit: `.once` if it was completed in this round, and `.append` for `.replace`,
+  /// because the staged table begins empty.
   var mode: SinkMode {
     if isDone.withLock({ $0 }) { return .once }
     return base.mode == .replace ? .append : base.mode

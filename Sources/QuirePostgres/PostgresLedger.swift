@@ -1,14 +1,15 @@
 import QuireCore
 import QuireExport
 
-/// The row of a table in `_quire`.
+/// The ledger of a table: its row in `_quire`.
 struct PostgresLedger {
   let sink: PostgresSink
   let connection: PostgresConnection
 
   private var table: String { sink.table }
 
-  /// Takes the right to write the table, which ends with the connection.
+  /// Takes the lock for writing the table, which ends with the connection. Throws `.inUse` if
+  /// another export has it.
   func lock() throws {
     let taken = try connection.query(
       """
@@ -24,18 +25,18 @@ struct PostgresLedger {
 
   func create() throws {
     guard try !exists("_quire") else { return }
-    // Two exports may make it at once, which `IF NOT EXISTS` does not stand.
+    // Two exports may create it at the same time, which fails even with `IF NOT EXISTS`.
     try connection.execute("SELECT pg_advisory_xact_lock(hashtextextended('quire', 0))")
     try connection.execute(Self.tables)
   }
 
-  /// What makes the table.
+  /// The statements that create the table.
   static let tables = """
     CREATE TABLE IF NOT EXISTS _quire ("table" text PRIMARY KEY, checkpoint text NOT NULL, \
     settings text NOT NULL, columns text NOT NULL, staged text); REVOKE ALL ON _quire FROM PUBLIC
     """
 
-  /// Whether there is a table or a view of a name in the current schema.
+  /// Whether the current schema has a table or a view of a name.
   func exists(_ name: String) throws -> Bool {
     try connection.query(
       """
@@ -57,7 +58,7 @@ struct PostgresLedger {
     return try LedgerRow(of: table, row[0], row[1], row[2], row[3])
   }
 
-  /// Writes the checkpoint, and the columns of the table or of what is staged for it.
+  /// Writes the checkpoint, and the columns of the table or of the one staged for it.
   func write(_ checkpoint: Checkpoint, _ columns: [TableColumns.Column], isStaged: Bool) throws {
     let line = String(decoding: checkpoint.bytes, as: UTF8.self)
     let columns = try LedgerText.encoded(columns)
@@ -79,13 +80,13 @@ struct PostgresLedger {
     try connection.query("DELETE FROM _quire WHERE \"table\" = $1", [table])
   }
 
-  /// Forgets how far units of work have come: their items are gone.
+  /// Removes the checkpoints of all units of work, whose items are gone.
   func forgetUnits() throws {
     guard try exists("_quire_units") else { return }
     try connection.query("DELETE FROM _quire_units WHERE \"table\" = $1", [table])
   }
 
-  /// Throws where the table was made with other settings, or is gone.
+  /// Throws if the table was created with other settings, or not by an export, or is missing.
   func check(_ record: LedgerRow?) throws {
     let exists = try exists(table)
     guard let record else {

@@ -1,7 +1,7 @@
 import QuireExport
 import QuirePagination
 
-/// Items in the text format of `COPY` (PostgreSQL manual, COPY, "Text Format").
+/// A writer of items in the text format of `COPY` (PostgreSQL manual, COPY, "Text Format").
 struct PostgresRows {
   /// The rows so far.
   private(set) var bytes: [UInt8] = []
@@ -9,7 +9,7 @@ struct PostgresRows {
   private var columns: TableColumns
   private let isNumbered: Bool
   private var count = 0
-  /// Where each column's value is in `values`; behind the row of `mark`.
+  /// The range in `values` of each column's value, which belongs to the row with the number `mark`.
   private var cells: [(mark: Int, range: Range<Int>)]
   private var values: [UInt8] = []
   private var scratch: [UInt8] = []
@@ -21,7 +21,7 @@ struct PostgresRows {
     cells = Array(repeating: (0, 0..<0), count: columns.columns.count)
   }
 
-  /// The rows so far, which are forgotten; nil where there are none.
+  /// Removes and returns the rows so far; nil if there are none.
   mutating func take() -> [UInt8]? {
     defer { bytes.removeAll(keepingCapacity: true) }
     return bytes.isEmpty ? nil : bytes
@@ -78,7 +78,7 @@ struct PostgresRows {
       scratch.removeAll(keepingCapacity: true)
       item.append(member, to: &scratch)
       if JSONText.hasUnheld(member.text) {
-        // One such text would make each query fail that looks into the column.
+        // A NUL or half a surrogate pair would fail each query that looks into the column.
         JSONText.replaceUnheld(in: &scratch)
         item.add(member, to: &rest)
       }
@@ -106,7 +106,7 @@ struct PostgresRows {
     cells[place] = (count, start..<values.count)
   }
 
-  /// Appends JSON text in which there may be bytes that are no UTF-8, which PostgreSQL refuses.
+  /// Appends JSON text, and replaces invalid UTF-8 in it, which PostgreSQL refuses.
   private mutating func escapeWritten() {
     if !scratch.withUnsafeBufferPointer({ isUTF8($0) }) {
       scratch = Array(String(decoding: scratch, as: UTF8.self).utf8)
@@ -119,7 +119,7 @@ struct PostgresRows {
     text.allSatisfy { $0 < 0x80 } || String(validating: text, as: UTF8.self) != nil
   }
 
-  /// Appends a text; NUL, which PostgreSQL has not, as its symbol.
+  /// Appends a text, with the symbol ␀ for NUL, which PostgreSQL cannot hold.
   private mutating func escape(_ text: some Sequence<UInt8>) {
     for byte in text {
       switch byte {

@@ -2,38 +2,43 @@ import QuireCore
 public import QuireExport
 import QuirePagination
 
-/// A table of a PostgreSQL database as a destination: items and checkpoint are one transaction.
+/// A sink that writes to a table of a PostgreSQL database, items and checkpoint in one transaction.
 ///
 /// ```swift
 /// let export = Export(
 ///   issues, to: PostgresSink("postgres://localhost/github", table: "issues", key: "/id"))
 /// ```
-/// Each member of the items is a column, added when it first comes: `bigint` for whole numbers of 64 bits,
-/// `numeric` for all others, which keep every digit, `boolean`, `json` for objects and arrays, `text`. A
-/// column that cannot hold a value becomes `numeric` or `text` with all it has, and none becomes narrower.
-/// The column `_rest` has, as JSON, what no column can hold: members beyond the 300th, because a row of
-/// PostgreSQL has 8 KiB, a name twice in one item, and texts with the character NUL, which stand as ␀ in
-/// their columns, those in objects and arrays too: `->>` fails on a `json` value that has one. Items that are no objects are the column `value`.
+/// Each member of the items has a column, added when the member first occurs: `bigint` for whole
+/// numbers of 64 bits, `numeric` for other numbers, with every digit, `boolean`, `json` for objects
+/// and arrays, `text`. A column that cannot hold a value becomes `numeric` or `text`, with all its
+/// values; no column becomes narrower. The column `_rest` has, as JSON, what no column can hold:
+/// members beyond the 300th, because a row of PostgreSQL has 8 KiB, a second member of a name, and
+/// texts with the character NUL or half a surrogate pair. These have ␀ or U+FFFD for it in their
+/// columns, even inside objects and arrays, because `->>` fails on a `json` value with NUL. Items
+/// that are not objects are in the column `value`.
 ///
-/// The table `_quire` beside it holds the checkpoints, one row for each table. Items come by `COPY`. A
-/// connection that is lost, as by a restart of the server, is made again, and the commit repeated unless
-/// it had come through.
+/// The table `_quire` in the same schema holds the checkpoints, one row for each table. Items are
+/// written by `COPY`. If the connection is lost, as by a restart of the server, the sink
+/// reconnects, and repeats the commit unless it had succeeded.
 public struct PostgresSink: Sink {
-  /// What a run does that finds a complete one. Default: `.upsert` where items have a key, else `.once`.
+  /// What a run does if an earlier one is complete. Default: `.upsert` if items have a key, else
+  /// `.once`.
   public let mode: SinkMode
 
   let connection: String
   let table: String
   let shape: TableShape
-  /// What units of work are committed to; one connection for all of a process.
+  /// The database for units of work, with one connection for all of a process.
   let units: PostgresDatabase
 
-  /// A table in the current schema of a database that libpq connects to, by a URL or a list of keywords
-  /// (PostgreSQL manual, 34.1.1); what it does not say comes from the environment, as in `psql`.
+  /// Creates a sink for a table in the current schema of a database. `connection` is a URL or a
+  /// list of keywords for libpq (PostgreSQL manual, 34.1.1); what it does not say comes from the
+  /// environment, as in `psql`.
   ///
-  /// Items with a `key` take the place of earlier ones with the same, in every mode. `columns` are
-  /// those of the table, in order; by default there is one for each member. The column `item` holds the whole item as the server
-  /// wrote it, without white space; by default none does.
+  /// With a `key`, items replace earlier ones with the same key, in every mode. `columns` are the
+  /// columns of the table, in order; by default, one for each member. `item` is the name of a
+  /// column for the whole item as the server wrote it, without white space; by default, there is
+  /// none.
   public init(
     _ connection: String, table: String, key: TableKey? = nil, mode: SinkMode? = nil,
     columns: [TableColumn]? = nil, item: String? = nil
@@ -47,8 +52,9 @@ public struct PostgresSink: Sink {
 
   /// Opens the table for one export.
   ///
-  /// Throws `SinkError`: `.inUse` where another export writes to the table, `.notOurs` where no export made
-  /// it, `.otherRequest` where it was made with other settings, `.damaged` and `.writeFailed`.
+  /// Throws `SinkError`: `.inUse` if another export writes to the table, `.notOurs` if no export
+  /// created it, `.otherRequest` if it was created with other settings, `.damaged` and
+  /// `.writeFailed`.
   public func open(_ opening: SinkOpening) async throws -> any SinkSession {
     try checkName()
     let writer = PostgresWriter(self, restarts: opening.restarts)
@@ -61,7 +67,7 @@ public struct PostgresSink: Sink {
     }
   }
 
-  /// Throws where no table can be called so.
+  /// Throws `.unsupported` if no table can have this name.
   package func checkName() throws(SinkError) {
     guard !table.isEmpty, table.utf8.count <= 63, !table.contains("\0"), !table.hasPrefix("_quire")
     else {
@@ -73,7 +79,7 @@ public struct PostgresSink: Sink {
   }
 }
 
-/// An export's table, open.
+/// An open table of an export.
 final class PostgresSession: SinkSession {
   private(set) var checkpoint: Checkpoint?
   private let writer: PostgresWriter

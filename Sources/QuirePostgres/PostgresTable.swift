@@ -2,20 +2,20 @@ import QuireCore
 import QuireExport
 import QuirePagination
 
-/// A table that items are written to, within one transaction.
+/// A writer of items to a table, within one transaction.
 struct PostgresTable {
   private let name: String
   private let sink: PostgresSink
   private let connection: PostgresConnection
   private var machine: TableColumns
-  /// The columns as the database has them; nil where there is no table yet.
+  /// The columns as the database has them; nil if the table does not exist yet.
   private var applied: [TableColumns.Column]?
 
-  /// What columns mean.
+  /// The columns of the table, with those that the items so far need.
   var columns: [TableColumns.Column] { machine.columns }
 
-  /// The table, or what is staged for it, with the columns that were stored of it; where it does not
-  /// exist yet, it will have these.
+  /// Creates a writer for the table, or for the one staged for it. `stored` has its columns by the
+  /// ledger; a table that does not exist yet will get these.
   init(
     _ sink: PostgresSink, _ connection: PostgresConnection, isStaged: Bool,
     stored: [TableColumns.Column]?, exists: Bool = true
@@ -26,26 +26,27 @@ struct PostgresTable {
     applied = exists ? stored : nil
     var foreign: [String] = []
     if let stored {
-      // What is staged comes into the table itself: names that others have taken there are taken here, too.
+      // Staged rows are moved to the table itself, so they cannot use names of columns that others
+      // added there.
       foreign = try Self.foreign(to: stored, in: sink.table, connection)
     }
     machine = TableColumns(
       sink.shape, in: .postgres, limit: 300, stored: stored, foreign: foreign)
   }
 
-  /// Writes items in the order they come.
+  /// Writes items in their order, after changing the columns as they need.
   mutating func insert(_ items: [TableItem]) throws {
     var seen: [Int] = []
     for (mark, item) in items.enumerated() {
       try item.observe(by: &machine, &seen, mark: mark + 1)
     }
-    // It has a column when it is made, so that later ones can be added in the same way.
+    // A table gets a column when it is created, so that later ones are all added in the same way.
     if machine.columns.isEmpty { machine.addRest() }
     try define()
     for run in TableItem.runs(of: items) { try write(run) }
   }
 
-  /// Items that come, or such that go.
+  /// Writes items that are all deletions, or all insertions and updates.
   private func write(_ items: ArraySlice<TableItem>) throws {
     guard let first = items.first else { return }
     let names = machine.columns.map(\.name.quotedName).joined(separator: ", ")
@@ -95,7 +96,7 @@ struct PostgresTable {
 
   private var keyNames: [String] { machine.key.map { machine.columns[$0.place].name.quotedName } }
 
-  /// The type of a column; a key needs one that has an order, which JSON has not.
+  /// Returns the type of a column. A key needs a type with an order, which JSON does not have.
   private func declaration(_ column: TableColumns.Column) -> String {
     let isKey = machine.key.contains {
       machine.columns[$0.place].name.utf8.elementsEqual(column.name.utf8)
@@ -119,7 +120,7 @@ struct PostgresTable {
     applied = machine.columns
   }
 
-  /// One statement for all that has changed: the table is written anew once at most.
+  /// Changes the columns with one statement, so that the table is rewritten at most once.
   private func change(_ name: String, _ old: [TableColumns.Column]) throws {
     var changes: [String] = []
     for (old, new) in zip(old, machine.columns) where declaration(old) != declaration(new) {
@@ -138,7 +139,7 @@ struct PostgresTable {
 
   // MARK: Tables
 
-  /// The columns of a table that are none of these: others have added them.
+  /// Returns the names of a table's columns that are not among `own`: others have added them.
   private static func foreign(
     to own: [TableColumns.Column], in table: String, _ connection: PostgresConnection
   ) throws -> [String] {
@@ -150,7 +151,7 @@ struct PostgresTable {
     ).compactMap { $0[0] }.filter { !names.contains(Array($0.utf8)) }
   }
 
-  /// The name of what is staged for a table.
+  /// Returns the name of the table staged for a table, at most 63 bytes long.
   static func stagedName(_ table: String) -> String {
     let prefix = "_quire_staged_"
     guard prefix.utf8.count + table.utf8.count > 63 else { return prefix + table }
@@ -162,10 +163,10 @@ struct PostgresTable {
     try ledger.connection.execute("DROP TABLE \(name.quotedName)")
   }
 
-  /// Gives what is staged to the table, whose views, indexes and rights stay; readers see the old rows
-  /// until the commit.
+  /// Moves the staged rows to the table, whose views, indexes and rights stay. Readers see the old
+  /// rows until the commit.
   mutating func takePlace(of live: [TableColumns.Column]) throws {
-    // What others have added since this was staged keeps its name.
+    // Columns that others added since the staging keep their names.
     let foreign = try Self.foreign(to: live, in: sink.table, connection)
     for (old, new) in machine.giveWay(to: foreign) {
       try connection.execute(

@@ -1,10 +1,10 @@
 import QuireCore
 import QuireExport
 
-/// What a worker does with a table and the row of its unit in `_quire_units`, within one transaction.
+/// The work on a table and on the row of a unit in `_quire_units`, within one transaction.
 struct PostgresUnits {
-  /// What makes the table, and that of checkpoints: within a transaction, it would wait for the lock of another
-  /// one that waits for the lock of this one.
+  /// The statements that create this table and the table of checkpoints. They are run in a
+  /// transaction of their own: inside those of units, they could deadlock.
   static let tables =
     PostgresLedger.tables + """
       ;
@@ -13,7 +13,7 @@ struct PostgresUnits {
       CREATE UNIQUE INDEX IF NOT EXISTS _quire_units_unit ON _quire_units ("table", work, md5(unit));
       REVOKE ALL ON _quire_units FROM PUBLIC
       """
-  /// By which a table's own checkpoint says that its items are those of units.
+  /// The `listing` of a table's own checkpoint, which shows that its items are those of units.
   private static let listing = ["units": "leased"]
 
   private let sink: PostgresSink
@@ -30,7 +30,8 @@ struct PostgresUnits {
 
   // MARK: Units
 
-  /// Makes the lease the unit's latest; what the unit has committed, and whether that was all of this round.
+  /// Makes the lease the latest of the unit. Returns the unit's checkpoint, and whether it is
+  /// complete in this round.
   func open() throws -> (checkpoint: Checkpoint?, isDone: Bool) {
     try claim()
     try check(try ledger.read())
@@ -38,7 +39,7 @@ struct PostgresUnits {
     return (row.checkpoint, row.checkpoint?.isComplete == true && row.round >= lease.round)
   }
 
-  /// Writes items and the unit's checkpoint, unless that was done before.
+  /// Writes items and the unit's checkpoint, unless they were committed before.
   func commit(_ items: [TableItem], _ checkpoint: Checkpoint, behind last: Checkpoint?) throws {
     try claim()
     let row = try connection.query(
@@ -49,7 +50,7 @@ struct PostgresUnits {
     ).first
     guard let row, row[0] == "\(lease.token)" else { throw lost }
     let line = String(decoding: checkpoint.bytes, as: UTF8.self)
-    // The answer to the same commit was lost on the way.
+    // This commit succeeded before, but its answer was lost.
     if row[1] == line { return }
     guard try row[1].map({ try Checkpoint(bytes: $0.utf8) }) == last else { throw lost }
     try ledger.create()
@@ -74,7 +75,7 @@ struct PostgresUnits {
       ])
   }
 
-  /// Forgets what the unit has committed, unless a later lease has opened it.
+  /// Removes the unit's checkpoint, unless a later lease has opened the unit.
   func forget() throws {
     try connection.query(
       """
@@ -83,8 +84,8 @@ struct PostgresUnits {
       """, [sink.table, lease.work, lease.unit, "\(lease.token)"])
   }
 
-  /// Takes the right to commit to the table until the end of the transaction: columns change in turn, and no
-  /// export of the table as a whole is going on.
+  /// Takes two locks until the end of the transaction: one by which units change columns in turn,
+  /// and one that excludes an export of the whole table. Throws `.inUse` if there is one.
   private func claim() throws {
     let key = "hashtextextended('quire ' || current_schema() || '.' || $1, 0)"
     try connection.query("SELECT pg_advisory_xact_lock(\(key) # 1)", [sink.table])
@@ -108,7 +109,8 @@ struct PostgresUnits {
       "The table \(sink.table) has an unfinished export of one machine. Finish it, or begin anew.")
   }
 
-  /// The unit's row, with the lease's token; throws where a later lease has opened it.
+  /// Stores the lease's token in the unit's row, and returns the row. Throws `.leaseLost` if a
+  /// later lease has opened the unit.
   private func takeOver() throws -> (checkpoint: Checkpoint?, round: Int) {
     let row = try connection.query(
       """
@@ -132,7 +134,7 @@ struct PostgresUnits {
 
   // MARK: Rounds
 
-  /// The table's own checkpoint at the beginning of a round of units.
+  /// Returns the table's own checkpoint for the beginning of a round.
   private func next(_ record: LedgerRow?) -> Checkpoint {
     var next = Checkpoint(
       sequence: (record?.checkpoint.sequence ?? 0) + 1, run: (record?.checkpoint.run ?? 0) + 1,
@@ -146,7 +148,8 @@ struct PostgresUnits {
     return memory?["round"]?.integer == lease.round && memory?["work"]?.string == lease.work
   }
 
-  /// Begins a round, unless that was done before.
+  /// Begins a round, unless that was done before. Returns whether the table has no items of earlier
+  /// rounds.
   func begin(restarts: Bool) throws -> Bool {
     try claim()
     let row = try takeOver()
@@ -162,7 +165,7 @@ struct PostgresUnits {
     } else {
       try check(record)
     }
-    // An earlier round that was never completed is not gone on with.
+    // An earlier round that was never completed is discarded.
     if sink.mode == .replace, let record, record.checkpoint.isComplete || !isBegun(record) {
       try PostgresTable.drop(PostgresTable.stagedName(sink.table), ledger)
       try forgetUnits()
@@ -181,7 +184,7 @@ struct PostgresUnits {
     return record == nil
   }
 
-  /// Forgets how far other units have come: their items are gone, or are to be read anew.
+  /// Removes the rows of all other units, whose items are gone or will be read again.
   private func forgetUnits() throws {
     try connection.query(
       "DELETE FROM _quire_units WHERE \"table\" = $1 AND NOT (work = $2 AND md5(unit) = md5($3))",
@@ -194,7 +197,7 @@ struct PostgresUnits {
     _ = try takeOver()
     try ledger.create()
     guard let record = try ledger.read(locking: true) else {
-      // No unit had an item: a reader finds an empty table all the same.
+      // No unit had an item: readers find an empty table nevertheless.
       var table = try PostgresTable(sink, connection, isStaged: false, stored: nil)
       try table.insert([])
       var checkpoint = next(nil)

@@ -2,15 +2,16 @@ import Foundation
 import QuireCore
 import QuireExport
 
-/// What one session does with the database.
+/// The work of one session on the database.
 ///
-/// SAFETY: its variables are used in work on the connection's queue alone, which is serial.
+/// SAFETY: its variables are used only in work on the connection's queue, which is serial.
 final class PostgresWriter: @unchecked Sendable {
   private let sink: PostgresSink
   private let restarts: Bool
   private let connection: PostgresConnection
   private let ledger: PostgresLedger
-  /// The last commit; nil where there is none, and before a restart's first.
+  /// The checkpoint of the last commit; nil if there is none, and before the first one of a
+  /// restart.
   private var committed: Checkpoint?
   private var isRestarted = false
 
@@ -21,7 +22,7 @@ final class PostgresWriter: @unchecked Sendable {
     ledger = PostgresLedger(sink: sink, connection: connection)
   }
 
-  /// Connects, locks, and returns what was committed.
+  /// Connects, locks the table, and returns its checkpoint.
   func open() async throws -> Checkpoint? {
     try await connection.run { [self] in
       try connection.connect()
@@ -38,8 +39,8 @@ final class PostgresWriter: @unchecked Sendable {
     try? await connection.run { [self] in connection.close() }
   }
 
-  /// Writes items and the checkpoint as one transaction, and does so again where the connection is lost
-  /// on the way and the transaction with it, or the server ends that for a deadlock.
+  /// Writes items and the checkpoint as one transaction. Repeats it if it was lost with the
+  /// connection, or aborted by the server because of a conflict.
   func commit(_ items: [TableItem], _ checkpoint: Checkpoint) async throws {
     try await connection.run { [self] in
       let end = ContinuousClock.now + PostgresDatabase.patience
@@ -57,8 +58,9 @@ final class PostgresWriter: @unchecked Sendable {
             continue
           }
           try reconnect(until: end, error)
-          // The answer to a commit may be what was lost; one that takes all away can be repeated. Another export
-          // may have committed meanwhile, too, as often as this one.
+          // Perhaps only the answer to the commit was lost. The first commit of a restart replaces
+          // everything, so it is simply repeated. Whole checkpoints are compared, because another
+          // export may have committed as many times meanwhile.
           guard !restarts || isRestarted else { continue }
           do {
             if try ledger.read()?.checkpoint.bytes == checkpoint.bytes {
@@ -66,7 +68,7 @@ final class PostgresWriter: @unchecked Sendable {
               return
             }
           } catch {
-            // Where it is lost once more, the next try connects.
+            // If the connection was lost again, the next attempt reconnects.
             guard !connection.isOpen else { throw error }
           }
         }
@@ -74,7 +76,7 @@ final class PostgresWriter: @unchecked Sendable {
     }
   }
 
-  /// Seconds between two tries.
+  /// The delay between two attempts, in seconds.
   private static let pause = 0.2
 
   private func reconnect(until end: ContinuousClock.Instant, _ reason: any Error) throws {
@@ -96,9 +98,10 @@ final class PostgresWriter: @unchecked Sendable {
     try connection.execute("BEGIN")
     try ledger.create()
     let isAnew = restarts && !isRestarted
-    // What cannot be read is of no use to an export that begins anew.
+    // An export that begins again does not need the ledger, even if that is damaged.
     let record = try isAnew ? nil : ledger.read(locking: true)
-    // The fence: an export that lost its lock, and does not know it yet, must not write over another's.
+    // The fence: an export that lost its lock without knowing it must not overwrite another's
+    // commits.
     if !isAnew {
       guard record?.checkpoint == committed else {
         throw SinkError(
