@@ -1,7 +1,7 @@
 import QuireFeeds
 import QuirePostgres
 
-/// Makes the changes of a store within a transaction.
+/// The changes of a feed store, within one transaction.
 struct PostgresFeedChanges {
   let connection: PostgresConnection
 
@@ -39,7 +39,7 @@ struct PostgresFeedChanges {
     return FeedEffect()
   }
 
-  /// A subscription, locked until the end of the transaction.
+  /// Returns a subscription, and locks it until the end of the transaction.
   private func subscription(_ id: String) throws -> FeedSubscription? {
     try connection.query(
       "SELECT body FROM quire_feed WHERE id = $1 FOR UPDATE", [FeedRecord.storable(id)]
@@ -83,7 +83,7 @@ struct PostgresFeedChanges {
     let place: Int
     let kind: String
     let identity: String
-    /// The number of the known entry.
+    /// The number of the stored entry; nil for a new one.
     var number: String?
     var digest: String?
     var date: String?
@@ -99,7 +99,7 @@ struct PostgresFeedChanges {
     }
   }
 
-  /// A JSON list as rows with the given members.
+  /// Returns SQL that reads a JSON list as rows with the given members.
   private static func rows(_ parameter: String, _ members: String) -> String {
     "json_to_recordset(\(parameter)::json) AS given (\(members))"
   }
@@ -135,7 +135,7 @@ struct PostgresFeedChanges {
     try update(written.filter { $0.number != nil })
   }
 
-  /// The known ones of the keys, with number and digest, by place.
+  /// Returns the stored entries among `keys`, with number and digest, by place.
   private func stored(_ keys: [Given], of feed: String) throws -> [Int: Given] {
     let found = try connection.query(
       """
@@ -202,7 +202,7 @@ struct PostgresFeedChanges {
   func claim(_ claim: FeedClaim) throws -> [FeedSubscription] {
     let lease = "\(claim.lease / .seconds(1))"
     let working = try FeedRecord.text(of: claim.working.map(FeedRecord.storable).sorted())
-    // In one order, so that two aggregators that renew do not block each other.
+    // In one order, so that two aggregators that renew do not deadlock.
     try connection.query(
       """
       UPDATE quire_host SET until = clock_timestamp() + $2::float8 * interval '1 second'
@@ -220,7 +220,8 @@ struct PostgresFeedChanges {
     return feeds.map { $0.subscription }
   }
 
-  /// Locks as many hosts as the claim may need, so that other claims find the rest.
+  /// Locks as many hosts as the claim may need and returns their names, so that other claims find
+  /// the rest.
   private func lockFreeHosts(_ claim: FeedClaim, _ working: String) throws -> [String] {
     try connection.query(
       """
@@ -249,7 +250,7 @@ struct PostgresFeedChanges {
         now: row[2].flatMap { Double($0) } ?? 0
       )
     }.filter { feed in
-      // A feed whose own rules postpone it so far is not due.
+      // A feed that its own rules postpone so far is not due.
       let schedule = feed.subscription.schedule
       return schedule.nextPoll <= feed.now + Self.farthest || schedule.isDue(at: feed.now)
     }

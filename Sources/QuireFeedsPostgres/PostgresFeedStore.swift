@@ -24,7 +24,7 @@ public struct PostgresFeedStore: SharedFeedStore {
     database = PostgresDatabase(target, preparation: Self.tables, waitsAtFirst: false)
   }
 
-  /// All subscriptions, ordered by identifier.
+  /// Returns all subscriptions, ordered by identifier.
   public func subscriptions() async throws -> [FeedSubscription] {
     try await transaction { connection in
       try connection.query(#"SELECT body FROM quire_feed ORDER BY id COLLATE "C""#).map {
@@ -52,7 +52,7 @@ public struct PostgresFeedStore: SharedFeedStore {
     }
   }
 
-  /// The subscription with this token of a hub's callback.
+  /// Returns the subscription with a token of a hub's callback, nil if there is none.
   public func subscription(pushToken: String) async throws -> FeedSubscription? {
     try await transaction { connection in
       try connection.query(
@@ -61,7 +61,7 @@ public struct PostgresFeedStore: SharedFeedStore {
     }
   }
 
-  /// A page of entries, newest first.
+  /// Returns a page of entries, newest first.
   public func entries(
     _ selection: EntrySelection, at position: Position?, limit: Int
   ) async throws -> Page<StoredEntry> {
@@ -98,7 +98,7 @@ public struct PostgresFeedStore: SharedFeedStore {
     return StoredEntry.page(of: found, limit: limit)
   }
 
-  /// Does work in one transaction. `patience` is that of `PostgresDatabase`.
+  /// Performs work in one transaction. `patience` is that of `PostgresDatabase`.
   private func transaction<Value: Sendable>(
     patience: Duration? = PostgresDatabase.patience,
     _ work: @escaping @Sendable (PostgresConnection) throws -> Value

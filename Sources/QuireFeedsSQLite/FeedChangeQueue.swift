@@ -3,8 +3,8 @@ import QuireCore
 import QuireFeeds
 import Synchronization
 
-/// Queues changes for the file. Those that arrive during a write are the next transaction. Each
-/// change is atomic, and done when the file has it.
+/// A queue of changes to the file. Changes that arrive during a write form the next transaction.
+/// Each change is atomic, and complete when the file has it.
 final class FeedChangeQueue: Sendable {
   private struct Waiting: Sendable {
     let change: FeedChange
@@ -51,7 +51,7 @@ final class FeedChangeQueue: Sendable {
     for (waiting, effect) in zip(batch, effects) { waiting.end.resume(with: effect) }
   }
 
-  /// The effect of one change; a failing one undoes no other.
+  /// Makes one change in a savepoint, so that its failure undoes no other, and returns its effect.
   private func effect(
     of change: FeedChange, _ database: Database
   ) throws -> Result<FeedEffect, any Error> {

@@ -62,7 +62,7 @@ public struct SQLiteFeedStore: FeedStore {
         """)
   }
 
-  /// All subscriptions, ordered by identifier.
+  /// Returns all subscriptions, ordered by identifier.
   public func subscriptions() async throws -> [FeedSubscription] {
     try await read { database in
       try String.fetchAll(database, sql: "SELECT body FROM feed ORDER BY id").map {
@@ -182,7 +182,7 @@ public struct SQLiteFeedStore: FeedStore {
     }
   }
 
-  /// A page of entries, newest first.
+  /// Returns a page of entries, newest first.
   public func entries(
     _ selection: EntrySelection, at position: Position?, limit: Int
   ) async throws -> Page<StoredEntry> {
@@ -231,7 +231,7 @@ public struct SQLiteFeedStore: FeedStore {
 }
 
 extension PageError {
-  /// An error of SQLite; a `PageError` stays as it is.
+  /// Creates an error from one of SQLite; a `PageError` stays unchanged.
   fileprivate init(ofStore error: any Error) {
     self =
       (error as? PageError)
