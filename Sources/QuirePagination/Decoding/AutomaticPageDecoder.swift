@@ -1,16 +1,18 @@
 import QuireCore
 
-/// Decodes pages of JSON or XML, whichever a server sends, and of CSV and JSON Lines.
+/// A decoder for pages of JSON, XML, CSV or JSON Lines, whichever format the server sends.
 ///
-/// The Content-Type decides where it names one of the two, and the page's first byte where it does
-/// not: `<` starts XML. A page of HTML is neither, and both decoders say so. Where the context says
-/// which formats a page may be in, the first byte has to agree: what starts as another one is
-/// `unexpectedMediaType`.
+/// The Content-Type decides if it names one of these formats. Otherwise the first byte that is not
+/// white space does: `<` starts XML, anything else JSON. CSV and JSON Lines are read only if the
+/// Content-Type names them or the context allows nothing else, because the first byte does not tell
+/// them from JSON. If the context lists the formats that a page may have, a page that starts as
+/// another one throws `unexpectedMediaType`. Both decoders report HTML as such.
 public struct AutomaticPageDecoder<Item: Sendable>: PageDecoder {
   let json: any PageDecoder<Item>
   let xml: any PageDecoder<Item>
 
-  /// A decoder that hands each page to one of these two.
+  /// Creates a decoder that passes each page to `xml` or `json`. Pages of CSV and JSON Lines are
+  /// converted for `json`.
   public init(json: any PageDecoder<Item>, xml: any PageDecoder<Item>) {
     self.json = json
     self.xml = xml
@@ -19,15 +21,16 @@ public struct AutomaticPageDecoder<Item: Sendable>: PageDecoder {
   /// Whether both decoders notice that the end of a document is missing.
   public var isSelfDelimiting: Bool { json.isSelfDelimiting && xml.isSelfDelimiting }
 
-  /// Starts one page.
+  /// Starts decoding a page.
   ///
-  /// What the chosen decoder throws, `receive(_:)` throws: nothing is chosen before the first byte.
+  /// The format is chosen when the first byte arrives, so `receive(_:)` or `finish()` throws the
+  /// errors of the chosen decoder's `begin(_:)`.
   public func begin(_ context: DecodingContext) -> any PageDecoding<Item> {
     Undecided(
       context: context, declared: MediaType.format(of: context.contentType), json: json, xml: xml)
   }
 
-  /// Reads a body that is one value, of JSON or XML as a page would be.
+  /// Decodes a body that is a single value, as XML or JSON by the same rules.
   public func value<Value: Decodable>(
     _ type: Value.Type, of body: [UInt8], _ context: DecodingContext
   ) throws -> Value {
@@ -37,10 +40,10 @@ public struct AutomaticPageDecoder<Item: Sendable>: PageDecoder {
     return try (isXML ? xml : json).value(type, of: body, context)
   }
 
-  /// A page whose first byte that means something has not come yet.
+  /// A page being decoded, whose format is chosen when its first significant byte arrives.
   private struct Undecided: PageDecoding {
     let context: DecodingContext
-    /// What the Content-Type says.
+    /// The format that the Content-Type names; nil if it names none.
     let declared: PageFormat?
     let json: any PageDecoder<Item>
     let xml: any PageDecoder<Item>
@@ -65,19 +68,21 @@ public struct AutomaticPageDecoder<Item: Sendable>: PageDecoder {
       }
     }
 
-    /// Bytes in which a format should have shown itself.
+    /// The most leading bytes that may leave the format open, so that they cannot fill the memory.
     private static var longestSilence: Int { 64 << 10 }
 
-    /// White space, the bytes of a byte order mark, and the zeros of UTF-16.
+    /// Whether a byte says nothing about the format: white space, a byte of a byte order mark, or a
+    /// zero of UTF-16.
     fileprivate static func isSilent(_ byte: UInt8) -> Bool {
       [0x20, 0x09, 0x0A, 0x0D, 0xEF, 0xBB, 0xBF, 0xFE, 0xFF, 0].contains(byte)
     }
 
-    /// The format of a page that begins so.
+    /// Returns the format of a page by its first significant byte, which is nil for an empty page.
     private func format(_ first: UInt8?) throws -> PageFormat {
       let allowed = context.formats
       if let declared, !declared.isSelfDelimiting, startsAsHTML { return .json }
-      // Neither can be told from JSON by its first byte.
+      // The first byte does not tell CSV and JSON Lines from JSON, so they must be declared or be
+      // the only format allowed.
       if let rows = [declared, allowed.count == 1 ? allowed.first : nil].lazy.compactMap({ $0 })
         .first(where: { !$0.isSelfDelimiting && (allowed.isEmpty || allowed.contains($0)) }),
         !startsAsHTML
@@ -90,7 +95,7 @@ public struct AutomaticPageDecoder<Item: Sendable>: PageDecoder {
       if allowed.contains(looks) {
         return declared.map { allowed.contains($0) ? $0 : looks } ?? looks
       }
-      // What came from a login page or a proxy, the decoder of JSON says in better words.
+      // HTML comes from a login page or a proxy, which the JSON decoder's error explains better.
       if startsAsHTML { return .json }
       let names = allowed.map(\.words).joined(separator: " or ")
       throw PageError(
@@ -100,7 +105,7 @@ public struct AutomaticPageDecoder<Item: Sendable>: PageDecoder {
           + "\"formats\" out of its description.")
     }
 
-    /// Whether the page is HTML; a row or a text may well hold some.
+    /// Whether the page starts as HTML. Later tags do not count: a cell or a text may hold some.
     private var startsAsHTML: Bool {
       guard head.first(where: { !Self.isSilent($0) }) == UInt8(ascii: "<") else { return false }
       let start = String(decoding: head.prefix(1024), as: UTF8.self).lowercased()
@@ -117,7 +122,8 @@ public struct AutomaticPageDecoder<Item: Sendable>: PageDecoder {
         case .csv, .jsonLines: RowsPageDecoder(format, json: json)
         }
       var session = try decoder.begin(context)
-      // It is the decoder's alone, which would else have to copy it before it changes it.
+      // With `head` empty, the decoder has the only reference to the bytes, and need not copy them
+      // to change them.
       let beginning = head
       head = []
       if !beginning.isEmpty { try session.receive(beginning) }
@@ -126,7 +132,7 @@ public struct AutomaticPageDecoder<Item: Sendable>: PageDecoder {
 
     mutating func finish() throws -> any PageDocument {
       if chosen == nil { try choose(nil) }
-      // Taken, not copied: a decoder that is alone with its page needs no other for it.
+      // Taken out, not copied: with the only reference to its page, the decoder need not copy it.
       guard var session = chosen.take() else {
         preconditionFailure("finish() has chosen a decoder just before.")
       }

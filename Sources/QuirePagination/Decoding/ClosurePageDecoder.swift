@@ -1,14 +1,15 @@
-/// Decodes pages whose items a closure makes.
+/// A page decoder that makes each item by a closure.
 ///
 /// ```swift
 /// let decoder = ClosurePageDecoder(JSONRawPageDecoder()) { item in try Row(item.value) }
 /// ```
-/// An item whose closure throws is a bad item, and goes where `BadItemPolicy` says.
+/// An item for which the closure throws is a bad item, which `BadItemPolicy` handles; a
+/// `CancellationError` is rethrown.
 public struct ClosurePageDecoder<Item: Sendable>: PageDecoder {
   let base: any PageDecoder<RawItem>
   private let decode: @Sendable (RawItem) throws -> Item
 
-  /// A decoder that splits pages like `base` and makes each item with `decode`.
+  /// Creates a decoder that splits pages as `base` does and makes each item with `decode`.
   public init(
     _ base: any PageDecoder<RawItem>,
     _ decode: @escaping @Sendable (RawItem) throws -> Item
@@ -17,15 +18,15 @@ public struct ClosurePageDecoder<Item: Sendable>: PageDecoder {
     self.decode = decode
   }
 
-  /// As the decoder below it.
+  /// Whether the base decoder notices that the end of a document is missing.
   public var isSelfDelimiting: Bool { base.isSelfDelimiting }
 
-  /// Starts one page.
+  /// Starts decoding a page.
   ///
-  /// Throws what the decoder below throws.
+  /// Throws what the base decoder throws.
   public func begin(_ context: DecodingContext) throws -> any PageDecoding<Item> {
     let (policy, decode) = (context.badItems, decode)
-    // Items of the page that were seen, bad ones included.
+    // The number of items in the parts of the page before this one, bad ones included.
     var seen = 0
     return MappedDecoding<RawItem, Item>(base: try base.begin(context)) { raw in
       let missing = Set(raw.badItems.map(\.index))
@@ -49,7 +50,7 @@ public struct ClosurePageDecoder<Item: Sendable>: PageDecoder {
     }
   }
 
-  /// As the decoder below it.
+  /// Decodes a single value with the base decoder; the closure is not used.
   public func value<Value: Decodable>(
     _ type: Value.Type, of body: [UInt8], _ context: DecodingContext
   ) throws -> Value {
@@ -57,12 +58,13 @@ public struct ClosurePageDecoder<Item: Sendable>: PageDecoder {
   }
 }
 
-/// Decodes pages as another decoder does, and makes something else of each item.
+/// A page decoder that transforms the items of another decoder.
 package struct MappedPageDecoder<Base: Sendable, Item: Sendable>: PageDecoder {
   let base: any PageDecoder<Base>
   private let transform: @Sendable (Base) throws -> Item
 
-  /// A decoder that makes each item of one of `base`'s; an error of `transform` fails the page.
+  /// Creates a decoder that makes each item from one of `base`'s items; an error of `transform`
+  /// fails the page.
   package init(
     _ base: any PageDecoder<Base>, _ transform: @escaping @Sendable (Base) throws -> Item
   ) {
@@ -87,7 +89,7 @@ package struct MappedPageDecoder<Base: Sendable, Item: Sendable>: PageDecoder {
   }
 }
 
-/// A page of another decoder, of whose items something else is made.
+/// A page being decoded by another decoder, whose items `map` transforms.
 private struct MappedDecoding<Base: Sendable, Item: Sendable>: PageDecoding {
   var base: any PageDecoding<Base>
   let map: (DecodedItems<Base>) throws -> DecodedItems<Item>
@@ -104,7 +106,7 @@ private struct MappedDecoding<Base: Sendable, Item: Sendable>: PageDecoding {
 }
 
 extension DecodedItems {
-  /// What was made of these items, with what is known of the page.
+  /// Returns `others` with the given digests, and the fingerprint and sample of these items.
   fileprivate func replaced<Other: Sendable>(
     by others: DecodedItems<Other>, _ digests: [Int]?
   ) -> DecodedItems<Other> {
@@ -116,15 +118,15 @@ extension DecodedItems {
   }
 }
 
-/// Takes a page's whole body as its one item, whatever it holds; an empty body has no item.
+/// A page decoder whose only item is the page's whole body; an empty body has no item.
 ///
-/// There is no document to ask for a cursor: pages must lead on by header, link header, offset or
-/// page number.
+/// The page has no document, so the next page must come from a header field, a Link header, an
+/// offset or a page number.
 public struct BytesPageDecoder: PageDecoder {
-  /// A decoder of pages.
+  /// Creates a decoder; it has no settings.
   public init() {}
 
-  /// Starts one page.
+  /// Starts collecting the bytes of a page.
   public func begin(_ context: DecodingContext) -> any PageDecoding<[UInt8]> { Session() }
 
   private struct Session: PageDecoding {

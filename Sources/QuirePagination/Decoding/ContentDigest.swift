@@ -1,8 +1,8 @@
 /// A hash of many bytes, fast enough for every byte of every page.
 ///
-/// Sixteen bytes at a time become the two factors of a 128-bit product, which is folded, as wyhash
-/// does. It is keyed anew in every process, so that colliding contents cannot be prepared, but it
-/// is no cryptographic hash.
+/// Each sixteen bytes become the two factors of a 128-bit product, whose halves are folded, as in
+/// wyhash. The key is random in each process, so that colliding contents cannot be prepared, but
+/// this is no cryptographic hash.
 package struct ContentDigest {
   private static let key = UInt64.random(in: .min ... .max) | 1
   private let key: UInt64
@@ -13,7 +13,7 @@ package struct ContentDigest {
     state = key
   }
 
-  /// The hash of some bytes; another `seed` makes another one of the same bytes.
+  /// Returns the hash of some bytes. Different seeds give different hashes of the same bytes.
   package static func of(_ bytes: UnsafeRawBufferPointer, seed: Int = 0) -> Int {
     var digest = ContentDigest()
     digest.state ^= UInt64(bitPattern: Int64(seed))
@@ -21,7 +21,8 @@ package struct ContentDigest {
     return digest.value
   }
 
-  /// A hash of how many bytes there are and of those at both ends: it costs the same for an item of any size.
+  /// Returns a hash of the number of bytes and of the first and last 128 of them, at the same cost
+  /// for an item of any size.
   package static func sketch(of bytes: UnsafeRawBufferPointer) -> Int {
     let end = 128
     guard bytes.count > 2 * end else { return of(bytes) }
@@ -32,9 +33,9 @@ package struct ContentDigest {
     return digest.value
   }
 
-  /// Adds bytes; where one call ends and the next begins counts.
+  /// Adds bytes. The hash depends on how they are divided among calls.
   ///
-  /// Four products at a time, none of which waits for another: a page is hashed at memory's speed.
+  /// The loop computes four independent products at a time, so that hashing runs at memory speed.
   package mutating func add(_ bytes: UnsafeRawBufferPointer) {
     let count = UInt64(bytes.count)
     guard var place = bytes.baseAddress else { return state = mixed(state, count, 0) }
@@ -58,7 +59,7 @@ package struct ContentDigest {
     state = mixed(mixed(state, first, last), count, 0)
   }
 
-  /// All of up to sixteen bytes, some of them twice.
+  /// Returns up to sixteen bytes as two words, in which some bytes may occur twice.
   @inline(__always)
   private static func tail(_ bytes: UnsafeRawPointer, count: Int) -> (UInt64, UInt64) {
     if count >= 8 { return (bytes.word(at: 0), bytes.word(at: count - 8)) }
@@ -78,7 +79,7 @@ package struct ContentDigest {
     return (product.high ^ product.low) &+ state
   }
 
-  /// The hash of what was added.
+  /// The hash of the bytes added so far.
   package var value: Int { Int(truncatingIfNeeded: state) }
 }
 

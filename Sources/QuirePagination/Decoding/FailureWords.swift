@@ -1,17 +1,17 @@
 import QuireCore
 
-/// The words of a page about a failure, for an answer of 200 that lacks the items.
+/// A server's explanation of a failure, found in a page that answered 200 without the items.
 ///
-/// APIs write the same in many ways: `{"error": {"message": "…"}}`, `{"errors": [{"detail": "…"}]}`,
-/// `{"status": "error", "msg": "…"}`, `<Error><Message>…</Message></Error>`. None is a rule of a
-/// description, so the words only explain an error that is thrown anyway.
+/// APIs write it in many ways: `{"error": {"message": "…"}}`, `{"errors": [{"detail": "…"}]}`,
+/// `{"status": "error", "msg": "…"}`, `<Error><Message>…</Message></Error>`. No description has a
+/// rule for these, so the explanation is only added to an error that is thrown anyway.
 package struct FailureWords: Hashable, Sendable {
   /// The server's text.
   package let text: String
-  /// Whether the page calls it an error, and not only a message, and has no list in its place.
+  /// Whether the page marks the text as an error, and has no list that could be the items.
   package let isError: Bool
 
-  /// The text in a sentence, cut for a message.
+  /// A sentence that quotes the text, shortened for an error message.
   package var sentence: String {
     let isSentence = text.last.map(".!?".contains) ?? false
     return "It says: \"\(ServerText(text, limit: 512))\"" + (isSentence ? "" : ".")
@@ -19,9 +19,9 @@ package struct FailureWords: Hashable, Sendable {
 }
 
 extension PageOutline {
-  /// What the page says of a failure; nil if nothing suggests one.
+  /// The page's explanation of a failure; nil if the page seems to have none.
   ///
-  /// Meant for a page without items: a listing may well have a description of itself.
+  /// Use it only for a page without items: any listing may have a `description` of its own.
   package var failureWords: FailureWords? {
     if let root = nodes.first, root.kind == .scalar, root.depth == 0, let text = root.text {
       return FailureWords(text: text, isError: true)
@@ -33,16 +33,17 @@ extension PageOutline {
       isError = isError || isOfError
       if rank > best?.rank ?? 0 { best = (rank, text) }
     }
-    // Beside an error there may be a list, which the items may be after all.
+    // A list beside the error may be the items after all.
     let isAlone = !nodes.contains {
       $0.kind == .list && $0.count > 0 && !$0.isInList && !Self.namesErrors($0.path)
     }
     return best.map { FailureWords(text: $0.text, isError: isError && isAlone) }
   }
 
-  /// How well a text explains a failure, and whether it is an error by its place: the message of an
-  /// error is best, then its title, then one that stands alone, then any other text of an error, such
-  /// as a code. Nil for everything else.
+  /// Returns how well a text explains a failure, and whether its path marks it as an error; nil for
+  /// any other text. The ranks are 5 for an error's message, 4 for its title, 3 for a message
+  /// outside of an error, 2 for a title there, and 1 for any other text of an error, such as a
+  /// code.
   private func rank(of node: Node) -> (rank: Int, isError: Bool)? {
     guard !Self.pleasantries.contains(Self.plain(node.text ?? "")) else { return nil }
     let names = node.path.split(separator: "/").map { Self.plain($0.prefix { $0 != "[" }) }
@@ -51,8 +52,8 @@ extension PageOutline {
     let isValue =
       ["text", "value"].contains(own) && names.dropLast().last.map(Self.isMessage) == true
     let isMessage = Self.isMessage(own) || isValue
-    // Of a list only the name itself tells: there are listings of problems, and of all that has an
-    // error in its name.
+    // In a list only the exact name counts: there are listings of problems, and listings of things
+    // that have "error" in their names.
     let isError =
       node.isInList
       ? Self.namesErrors(node.path)
@@ -69,26 +70,26 @@ extension PageOutline {
 
   private static func isMessage(_ name: String) -> Bool { messages.contains(where: name.hasSuffix) }
 
-  /// The ends of names that messages have: `error_description`, `errorMessage`, `faultstring`.
+  /// The endings of the names of messages: `error_description`, `errorMessage`, `faultstring`.
   private static let messages = [
     "description", "detail", "details", "faultstring", "message", "messages", "msg", "reason",
     "summary",
   ]
 
-  /// What servers write where there is no error, or into the message of a success; an empty text is
-  /// a number, such as a code.
+  /// Texts that explain no failure: what servers write in place of an error, or as the message of a
+  /// success. The empty one is a text without letters, such as a numeric code.
   private static let pleasantries: Set<String> = [
     "", "done", "false", "no", "none", "null", "ok", "okay", "success", "successful",
   ]
 
-  /// The letters of an ASCII name, in lowercase.
+  /// Returns the letters of a name, in lowercase, so that `error_code` equals `errorCode`.
   private static func plain(_ name: some StringProtocol) -> String {
     String(name.filter(\.isLetter)).lowercased()
   }
 }
 
 extension PageOutline.Node {
-  /// A text that says something.
+  /// The text of a scalar; nil if it is blank or the value is no text.
   fileprivate var text: String? {
     guard kind == .scalar, let text = value?.string, !text.allSatisfy(\.isWhitespace) else {
       return nil

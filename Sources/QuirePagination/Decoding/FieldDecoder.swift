@@ -6,20 +6,21 @@ package import QuireCore
   package import Foundation
 #endif
 
-/// A decoder of pages that also reads a field beside the items, as it reads items.
+/// A page decoder that can also decode a field beside the items, with the same settings.
 package protocol FieldDecoder: Sendable {
-  /// The field at `path`: `.some(nil)` where there is none, or a null; nil for a document of another
-  /// format.
+  /// Decodes the field at `path`. Returns `.some(nil)` if the field is missing or null, and nil if
+  /// the document has another format.
   ///
-  /// Throws `PageError`: `fieldDecoding` where the field does not fit, `shape` for a name that occurs
-  /// twice.
+  /// Throws `PageError`: `fieldDecoding` if the field does not fit the type, `shape` if a name on
+  /// the path occurs twice.
   func field<Value: Decodable>(
     _ type: Value.Type, at path: PagePath, in document: any PageDocument
   ) throws -> Value??
 }
 
 extension PageError {
-  /// That a field does not fit its type; `place` leads on from `path` to what is wrong.
+  /// Returns the error of a field that does not fit its type. `place` is the pointer from `path` to
+  /// the value at fault.
   package static func field(
     at path: PagePath, place: String = "", _ message: String, underlying: any Error
   ) -> PageError {
@@ -58,11 +59,11 @@ extension ClosurePageDecoder: FieldDecoder {
   }
 }
 
-/// One JSON value read by a `JSONDecoder`: the body of an error, or a field of a page by its value.
+/// The decoding of one JSON value by a `JSONDecoder`: the body of an error, or a field of a page.
 package enum SingleValue {
-  /// A body that is one value.
+  /// Decodes a body that is a single value.
   ///
-  /// Throws `malformed` where it is no JSON, `itemDecoding` where it does not fit the type.
+  /// Throws `malformed` if the body is no JSON, `itemDecoding` if it does not fit the type.
   package static func decode<Value: Decodable>(
     _ type: Value.Type, from body: [UInt8], by decoder: JSONDecoder = JSONDecoder()
   ) throws -> Value {
@@ -78,7 +79,8 @@ package enum SingleValue {
     }
   }
 
-  /// The field at `path`, by the value that the page has there; nil for none, and for null.
+  /// Decodes the document's value at `path`; returns nil if it is missing or null. Throws
+  /// `fieldDecoding` if it does not fit the type.
   package static func field<Value: Decodable>(
     _ type: Value.Type, at path: PagePath, ofValueIn document: any PageDocument
   ) throws -> Value? {
@@ -93,9 +95,10 @@ package enum SingleValue {
 }
 
 extension JSONDecoder {
-  /// A decoder with these settings that keeps the text of each `JSONValue`, as `source` has it.
+  /// Returns a decoder with these settings that gives each `JSONValue` its original text, from
+  /// `source`.
   ///
-  /// A subclass is given back as it is: it may have settings that a copy would not have.
+  /// An instance of a subclass is returned unchanged: it may have settings that cannot be copied.
   package func keeping(_ source: some JSONValueSource & Sendable) -> JSONDecoder {
     guard type(of: self) == JSONDecoder.self, let key = JSONValue.sourceKey else { return self }
     let copy = JSONDecoder()

@@ -1,9 +1,9 @@
 import QuireCore
 
-/// An item that could not be decoded: why, and what becomes of it.
+/// An item that could not be decoded, with the reason.
 package struct ItemFailure {
   let index: Int
-  /// Where in the item, as a pointer.
+  /// A pointer to the value that could not be decoded; empty for the item itself, or if unknown.
   package let path: String
   package let message: String
   let underlying: any Error
@@ -29,7 +29,7 @@ package struct ItemFailure {
     }
   }
 
-  /// Throws, or returns the item set aside, as `policy` says.
+  /// Throws an error that names the item, or returns the item set aside, as `policy` demands.
   package func settle(_ policy: BadItemPolicy, bytes: ArraySlice<UInt8>) throws -> BadItem {
     switch policy {
     case .collect:
@@ -68,26 +68,27 @@ package struct ItemFailure {
     return (keys.map { $0.intValue.map(String.init) ?? $0.stringValue }, message)
   }
 
-  /// A decoder's own words, which may quote the item.
+  /// Returns the decoder's message, made safe to display, because it may quote the item.
   private static func text(_ context: DecodingError.Context) -> String {
     ServerText(context.debugDescription).description
   }
 
-  /// A `Date` is a number of seconds to a decoder that was told nothing else, which few know by heart.
+  /// Returns advice for a date written as text: by default, a decoder expects a `Date` to be a
+  /// number of seconds, and its error only says that it expected a `Double`.
   private static func advice(for type: any Any.Type, _ context: DecodingError.Context) -> String {
     guard type == Double.self, context.debugDescription.contains("string") else { return "" }
     return " If it is a date in text, pass a decoder with the dateDecodingStrategy .iso8601."
   }
 }
 
-/// A decoder's error with the names that the page has where the decoder goes by others.
+/// A decoding error, located by the page's own names, which may differ from the decoder's keys.
 package struct LocatedDecodingError: Error {
   package let underlying: DecodingError
-  /// Where, as a pointer into the item.
+  /// A pointer from the item to the value at fault.
   package let path: String
-  /// The name that the page would have for a key that is missing.
+  /// The name that a missing key has in the page; nil if it does not differ from the key.
   package let missingName: String?
-  /// Where in the page, as far as the place is there.
+  /// The value's byte offset in the page; nil if the document is no page.
   package let byte: Int?
 
   package init(

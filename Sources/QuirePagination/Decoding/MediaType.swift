@@ -1,8 +1,8 @@
-/// The media type of a Content-Type field, without its parameters and in lower case.
+/// The media type of a Content-Type field, with its parameters.
 ///
 /// Source: RFC 9110, section 8.3.1.
 package struct MediaType {
-  /// `application/json`; empty where the field is missing.
+  /// The type in lower case, such as `application/json`; empty if the field is missing.
   package let name: String
   private let parameters: [Substring]
 
@@ -12,8 +12,10 @@ package struct MediaType {
     parameters = Array(parts.dropFirst())
   }
 
-  /// The format that the type names (RFC 8259, section 11; RFC 7303, section 9; RFC 4180,
-  /// section 3; the names in use for JSON Lines, which has none of its own); nil for any other.
+  /// The format that the type names; nil for any other type.
+  ///
+  /// Sources: RFC 8259, section 11; RFC 7303, section 9; RFC 4180, section 3. JSON Lines has no
+  /// registered type, so the names in use are accepted.
   package var format: PageFormat? {
     if name.hasSuffix("/json") || name.hasSuffix("+json") { return .json }
     if name.hasSuffix("/xml") || name.hasSuffix("+xml") { return .xml }
@@ -27,7 +29,7 @@ package struct MediaType {
     }
   }
 
-  /// The format that a Content-Type names, told at once where it is the one that most pages have.
+  /// Returns the format that a Content-Type names, on a fast path for the usual `application/json`.
   package static func format(of contentType: String?) -> PageFormat? {
     let usual = "application/json".utf8
     if let type = contentType?.utf8, type.starts(with: usual) {
@@ -40,7 +42,7 @@ package struct MediaType {
   /// The `charset` parameter, without quotes (RFC 9110, section 8.3.2); nil for none.
   package var charset: String? { parameter("charset") }
 
-  /// The value of a parameter, without quotes; nil for none.
+  /// Returns a parameter's value, without quotes; nil if missing or empty. `name` is in lower case.
   package func parameter(_ name: String) -> String? {
     for parameter in parameters {
       let sides = parameter.split(separator: "=", maxSplits: 1)

@@ -1,8 +1,8 @@
 package import QuireCore
 import Synchronization
 
-/// The door to a format: turns the bytes of one page into a document that paths can be asked of, and
-/// into items.
+/// The door for formats: a decoder turns the bytes of a page into a document, which paths query,
+/// and into items.
 ///
 /// A fake takes a dozen lines:
 /// ```swift
@@ -23,19 +23,19 @@ import Synchronization
 public protocol PageDecoder<Item>: Sendable {
   associatedtype Item: Sendable
 
-  /// Starts one page.
+  /// Starts decoding a page.
   ///
-  /// Throws `PageError` with code `unexpectedMediaType` when the context shows another format.
+  /// Throws `PageError` with code `unexpectedMediaType` if the context declares another format.
   func begin(_ context: DecodingContext) throws -> any PageDecoding<Item>
 
   /// Whether `finish()` notices that the end of a document is missing, as JSON and XML decoders do
   /// and CSV decoders cannot. Default false.
   var isSelfDelimiting: Bool { get }
 
-  /// Reads a body that is one value and no page, such as an error's problem document, with the
-  /// decoder's own settings. The default reads JSON.
+  /// Decodes a body that is a single value instead of a page, such as an error's problem document,
+  /// with the decoder's own settings. The default reads JSON.
   ///
-  /// Throws `PageError`: `unexpectedMediaType`, `truncated`, `malformed`, or `itemDecoding` where the
+  /// Throws `PageError`: `unexpectedMediaType`, `truncated`, `malformed`, or `itemDecoding` if the
   /// body does not fit the type.
   func value<Value: Decodable>(
     _ type: Value.Type, of body: [UInt8], _ context: DecodingContext
@@ -43,10 +43,10 @@ public protocol PageDecoder<Item>: Sendable {
 }
 
 extension PageDecoder {
-  /// False: a format that cannot show its own end.
+  /// False: most formats cannot show that a page is cut off.
   public var isSelfDelimiting: Bool { false }
 
-  /// Reads JSON with a `JSONDecoder` of defaults.
+  /// Decodes JSON with a `JSONDecoder` in its default settings.
   public func value<Value: Decodable>(
     _ type: Value.Type, of body: [UInt8], _ context: DecodingContext
   ) throws -> Value {
@@ -61,72 +61,73 @@ extension PageDecoder {
 public protocol PageDecoding<Item> {
   associatedtype Item: Sendable
 
-  /// Takes the next bytes, split anywhere.
+  /// Receives the next slice of the page, which may be split anywhere, even within a character.
   mutating func receive(_ slice: [UInt8]) throws
 
-  /// Says that all bytes have come, and returns the document.
+  /// Ends the page and returns its document.
   ///
-  /// Throws `truncated` when the document is not closed, `malformed` when it is broken.
+  /// Throws `truncated` if the document is not closed, `malformed` if it is broken.
   mutating func finish() throws -> any PageDocument
 
-  /// The items that are whole already and were not delivered before.
+  /// Returns the items that are complete and have not been returned yet.
   ///
-  /// Called after a `receive(_:)` when the context asks for items as they arrive; a decoder of large
-  /// pages then forgets them, so that the page need not fit into memory. The default delivers none:
-  /// all come with `items()`.
+  /// Called after `receive(_:)` if the context asks for items as they arrive. A decoder of large
+  /// pages then frees them, so that the page need not fit into memory. The default returns none:
+  /// `items()` returns them all.
   mutating func readyItems() throws -> DecodedItems<Item>
 
-  /// How many items `items()` has, bad ones included; nil where only decoding them shows it, which is the
-  /// default.
+  /// Returns how many items `items()` will return, bad ones included; nil, the default, if only
+  /// decoding shows it.
   ///
-  /// Called at most once, after `finish()`. Where it is known, the way to the next page is as well, and a
-  /// `Paginator` asks for that page while this one's items are decoded.
+  /// Called at most once, after `finish()`. The count allows a `Paginator` to find and request the
+  /// next page while this page's items are decoded.
   ///
-  /// Throws `shape` when the items are missing or not a list.
+  /// Throws `shape` if the items are missing or no list.
   mutating func itemCount() throws -> Int?
 
-  /// Decodes the items, but for those that `readyItems()` has delivered; called at most once, after
-  /// `finish()`.
+  /// Decodes the items that `readyItems()` has not returned.
   ///
-  /// Throws `shape` when the items are missing or not a list, `itemDecoding` when an item does not
-  /// fit its type.
+  /// Called at most once, after `finish()`. Throws `shape` if the items are missing or no list,
+  /// `itemDecoding` if an item does not fit its type.
   mutating func items() throws -> DecodedItems<Item>
 }
 
 extension PageDecoding {
-  /// None.
+  /// Returns no items: `items()` returns them all.
   public mutating func readyItems() throws -> DecodedItems<Item> { DecodedItems([]) }
 
-  /// Unknown.
+  /// Returns nil: only decoding shows the count.
   public mutating func itemCount() throws -> Int? { nil }
 }
 
-/// What a decoder is told about a page before its first byte.
+/// The properties of a page that its decoder gets before the first byte.
 public struct DecodingContext: Sendable {
   /// The response's Content-Type, if any.
   public var contentType: String?
-  /// Where the items are.
+  /// The description's rule for finding the items.
   public var items: Pagination.Items
   /// What to do with an item that cannot be decoded.
   public var badItems: BadItemPolicy
-  /// What a page may cost.
+  /// The limits on the cost of the page.
   public var limits: DecodingLimits
-  /// Whether the items are wanted before the page is whole.
+  /// Whether items are delivered with the whole page or as they arrive.
   public var delivery: PageDelivery
-  /// The formats that the page may be in, as the description says or the first page of the listing
-  /// showed. Empty: any. A decoder of one format need not look.
+  /// The formats that the page may have, from the description or the listing's first page. Empty
+  /// allows any. A decoder of one format can ignore them.
   public var formats: [PageFormat]
-  /// Where the page came from, after redirects: what its relative links start from. Nil where that is not
-  /// known.
+  /// The page's URL after redirects, from which its relative links start; nil if it is unknown.
   public var url: String?
-  /// Whether the transport proves the body whole, so that the format need not. Default: no.
+  /// Whether the transport guarantees that the body is complete, so that the format need not show
+  /// it. Default false.
   public var isProvenWhole = false
-  /// How long the page should be, as far as the answer says; for room, not for trust.
+  /// The page's size in bytes as the answer declares it: a hint for reserving memory, not to be
+  /// trusted; nil if the answer declares none.
   package var expectedBytes: Int?
-  /// Where a decoder of several formats notes which one it chose.
+  /// The note in which a decoder of several formats records the one that it chose.
   package var note: PageFormatNote?
 
-  /// A context; items at the root, bad ones thrown, and the profile for APIs unless told otherwise.
+  /// Creates a context. By default, the items are at the root, a bad item throws, and the limits
+  /// are those for APIs.
   public init(
     contentType: String? = nil, items: Pagination.Items = .root, badItems: BadItemPolicy = .throw,
     limits: DecodingLimits = .api, delivery: PageDelivery = .whole, formats: [PageFormat] = []
@@ -146,21 +147,21 @@ public struct DecodedItems<Item: Sendable>: Sendable {
   public var items: [Item]
   /// The items set aside under `BadItemPolicy.collect`.
   public var badItems: [BadItem]
-  /// A digest of the bytes of each of `items`, by which to know it again within this process; nil
-  /// from decoders that hand out no items before the page is whole.
+  /// A digest of the bytes of each of `items`, which identifies the item within this process; nil
+  /// from decoders that return no items before the page is complete.
   package var digests: [Int]?
-  /// A hash of the bytes of all items of a whole page; nil when there are none.
+  /// A hash of the bytes of all items of a whole page; nil without items, or for parts of a page.
   package var fingerprint: Int?
-  /// What some of the items hold; nil from decoders that do not look into items.
+  /// A sample of the items' contents; nil from decoders that do not inspect items.
   package var sample: PageSample?
 
-  /// The items of a page, and those that were set aside.
+  /// Creates the items of a page from the decoded and the bad ones.
   public init(_ items: [Item], badItems: [BadItem] = []) {
     self.items = items
     self.badItems = badItems
   }
 
-  /// Adds what follows in the same page.
+  /// Appends items that follow in the same page.
   package mutating func append(_ more: DecodedItems) {
     guard count > 0 else {
       self = more
@@ -175,7 +176,7 @@ public struct DecodedItems<Item: Sendable>: Sendable {
     if sample == nil { sample = next } else { sample?.append(next) }
   }
 
-  /// Drops the last `count` of the items that the server sent.
+  /// Removes the last `count` items of the page, bad ones included.
   package mutating func dropLast(_ count: Int) {
     guard count > 0 else { return }
     let kept = self.count - count
@@ -184,50 +185,52 @@ public struct DecodedItems<Item: Sendable>: Sendable {
     items.removeLast(min(items.count, max(0, count - dropped)))
   }
 
-  /// How many items the server sent: what offsets and short pages are counted by.
+  /// The number of items that the server sent, bad ones included. Offsets advance by it, and short
+  /// pages are recognised by it.
   public var count: Int { items.count + badItems.count }
 }
 
 /// When the items of a page are delivered.
 public enum PageDelivery: Hashable, Sendable {
-  /// When the page is complete: nothing of a page that is cut off or turns out to be an error is ever
-  /// seen. The default.
+  /// When the page is complete, so that nothing is delivered of a page that is cut off or turns out
+  /// to be an error. The default.
   case whole
-  /// As they arrive, in parts of the page, so that a page need not fit into memory and its first item
-  /// need not wait for its last.
+  /// As they arrive, in parts of the page, so that a page need not fit into memory and its first
+  /// item need not wait for its last.
   ///
-  /// Each part's `next` points inside the page, behind the items so far; the last part has the page's own
-  /// and may have no items. A page that is there at once is one part. A page that is cut off or broken is an
-  /// error after the items that came; asking again fetches the page again and goes on behind them, by
-  /// the same iterator or from the stored position. Decoders of XML deliver parts where the items are at
-  /// one path that elements can be told by as they start, those of JSON where they are a list at one path
-  /// of names; every other page has one part. A description
-  /// that must know all items of a page first (`policy.overlap`, `policy.reversesItems`, the end rule
-  /// `noNewItems`, the next sources `index`, `firstItem` and `maxItem`) throws `invalidArgument` before
-  /// the first request.
+  /// The `next` of each part is a position inside the page, behind the items so far. The last part
+  /// has the page's own `next`, and may have no items. A page that arrives at once is one part. A
+  /// page that is cut off or broken throws behind the items that arrived; asking again, by the same
+  /// iterator or from the stored position, fetches the page again and continues behind these items.
+  ///
+  /// XML decoders deliver parts if the items are at one path whose elements are recognised by their
+  /// start tags, JSON decoders if the items are a list at one path of names. Every other page is
+  /// one part. A description that needs all items of a page (`policy.overlap`,
+  /// `policy.reversesItems`, the end rule `noNewItems`, the next sources `index`, `firstItem` and
+  /// `maxItem`) throws `invalidArgument` before the first request.
   case asItArrives
 }
 
 /// What to do with an item that cannot be decoded.
 public enum BadItemPolicy: String, Hashable, Codable, Sendable {
-  /// The page fails; nothing of it is delivered. The default.
+  /// The page fails, and none of its items is delivered. The default.
   case `throw`
-  /// The item is set aside in `page.badItems`, counted in the report, and the walk goes on.
+  /// The item is set aside in `page.badItems` and counted in the report, and the walk continues.
   case collect
 }
 
-/// An item that could not be decoded, kept whole.
+/// An item that could not be decoded, with its bytes.
 public struct BadItem: Sendable {
   /// The item's place in the page, from 0.
   public var index: Int
-  /// Where in the item the decoder gave up, as a path; empty for the item itself.
+  /// The path, within the item, of the value that could not be decoded; empty for the item itself.
   public var path: String
-  /// Why.
+  /// The reason, as a sentence.
   public var message: String
   /// The item as the server sent it.
   public var bytes: [UInt8]
 
-  /// An item set aside.
+  /// Creates a bad item.
   public init(index: Int, path: String, message: String, bytes: [UInt8]) {
     self.index = index
     self.path = path
@@ -236,21 +239,21 @@ public struct BadItem: Sendable {
   }
 }
 
-/// What decoding one page may cost. Every limit throws `limitExceeded`, naming itself and the
-/// place.
+/// Limits on the cost of decoding one page. A page that exceeds one throws `limitExceeded`, which
+/// names the limit and the place.
 public struct DecodingLimits: Hashable, Sendable {
-  /// Containers within containers. Default 128; in XML never more than 4096, and as many in a `JSONValue`.
+  /// The most containers within containers. Default 128; at most 4096 in XML and in a `JSONValue`.
   public var depth: Int
-  /// Items in a page. Default 100,000.
+  /// The most items in a page. Default 100,000.
   public var items: Int
-  /// Bytes of one item. Default 8 MiB.
+  /// The most bytes of one item. Default 8 MiB.
   public var itemBytes: Int
-  /// Characters of one number. Default 4 KiB.
+  /// The most characters of one number. Default 4 KiB.
   public var numberLength: Int
-  /// Values, names and containers in a page. Default 5,000,000.
+  /// The most values, names and containers in a page. Default 5,000,000.
   public var events: Int
 
-  /// Limits; every parameter has the default of its property.
+  /// Creates limits. Each parameter has its property's default.
   public init(
     depth: Int = 128, items: Int = 100_000, itemBytes: Int = 8 << 20, numberLength: Int = 4 << 10,
     events: Int = 5_000_000
@@ -262,11 +265,12 @@ public struct DecodingLimits: Hashable, Sendable {
     self.events = events
   }
 
-  /// For an API that is trusted to mean well.
+  /// The default limits, for an API that is trusted not to attack.
   public static let api = DecodingLimits()
 
-  /// Throws `limitExceeded` for rows of a table that take too much as objects: 64 times the page, and beyond 128 MiB
-  /// 8 times. The names of the columns are repeated with each row, and no honest table grows by more.
+  /// Throws `limitExceeded` if a table's rows, written as objects, exceed 64 times the page, or 8
+  /// times if that is more than 128 MiB. Each row repeats the names of the columns, and with names
+  /// of an honest length no table grows by more.
   package static func checkGrowth(toBytes rows: Int, of page: Int) throws(PageError) {
     guard rows > max(page.times(8), min(page.times(64).plus(64 << 10), 128 << 20)) else { return }
     throw PageError(
@@ -282,12 +286,13 @@ public enum PageFormat: String, Hashable, Sendable, CaseIterable {
   case json
   /// XML 1.0.
   case xml
-  /// A table with a line of names (RFC 4180), its cells apart by commas, semicolons, bars or tabs.
+  /// A table whose first line names the columns (RFC 4180), with commas, semicolons, bars or tabs
+  /// between the cells.
   case csv
-  /// A JSON value a line (jsonlines.org, ndjson.org).
+  /// A JSON value on each line (jsonlines.org, ndjson.org).
   case jsonLines
 
-  /// The name in a sentence.
+  /// The format's name in a sentence.
   package var words: String {
     switch self {
     case .json: "JSON"
@@ -297,11 +302,11 @@ public enum PageFormat: String, Hashable, Sendable, CaseIterable {
     }
   }
 
-  /// Whether a page shows by itself that it is whole.
+  /// Whether the format shows that a page is complete.
   package var isSelfDelimiting: Bool { self == .json || self == .xml }
 }
 
-/// A place where a decoder notes the format that a page came in.
+/// A shared note of the format in which a listing's pages arrive.
 package final class PageFormatNote: Sendable {
   private let state = Mutex<PageFormat?>(nil)
 
@@ -310,7 +315,7 @@ package final class PageFormatNote: Sendable {
   /// The format, once it is known.
   package var format: PageFormat? { state.withLock { $0 } }
 
-  /// Notes a format where there is none yet.
+  /// Records the format unless one is recorded already.
   package func bind(_ format: PageFormat?) {
     state.withLock { $0 = $0 ?? format }
   }

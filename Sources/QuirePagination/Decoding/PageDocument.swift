@@ -1,65 +1,64 @@
 public import QuireCore
 
-/// A decoded page's structure, as far as pagination needs it: answers paths, losslessly.
+/// The structure of a decoded page, as far as pagination needs it: paths query it without loss.
 public protocol PageDocument: Sendable {
-  /// The value at `path`, or nil where there is none. An explicit null is `.null`.
+  /// Returns the value at `path`, or nil if there is none. An explicit null is `.null`.
   ///
   /// Throws `shape` when the path is ambiguous, such as a name that occurs twice.
   func value(at path: PagePath) throws -> JSONValue?
 
-  /// How many elements or members the container at `path` has; 1 for a scalar or a single object in
-  /// XML, 0 for an explicit null, nil where there is nothing.
+  /// Returns the number of elements or members of the container at `path`: 1 for a scalar or a
+  /// single object in XML, 0 for an explicit null, nil if the path finds nothing.
   func count(at path: PagePath) throws -> Int?
 
-  /// The value at `path` that the page says of itself: as `value(at:)`, but a path that searches, by
-  /// `//` or `*`, looks into no item. The default is `value(at:)`.
+  /// Returns the value at `path` outside the items: a path that searches, by `//` or `*`, skips the
+  /// items. The default is `value(at:)`.
   func value(at path: PagePath, outsideItemsOf items: Pagination.Items) throws -> JSONValue?
 
-  /// As `count(at:)`, but a path that searches looks into no item. The default is `count(at:)`.
+  /// Returns the count at `path`; a path that searches skips items. The default is `count(at:)`.
   func count(at path: PagePath, outsideItemsOf items: Pagination.Items) throws -> Int?
 
-  /// The value at `path` below the last item of the page, or nil where there is none.
+  /// Returns the value at `path` below the last item of the page, or nil if there is none.
   func value(at path: PagePath, inLastItemOf items: Pagination.Items) throws -> JSONValue?
 
-  /// The value at `path` below each item of the page, in order; nil for an item that has none there.
-  /// The default finds nothing.
+  /// Returns the value at `path` below each item of the page, in order; nil for an item without
+  /// one. The default returns an empty array.
   func values(at path: PagePath, inItemsOf items: Pagination.Items) throws -> [JSONValue?]
 
-  /// What a relative reference found at `path` starts from, where the page itself says so, as XML
-  /// does with `xml:base`; it may be relative to the page's URL. Nil everywhere else, which is the
-  /// default.
+  /// Returns the base that the page itself declares for relative references at `path`, as XML does
+  /// with `xml:base`; it may be relative to the page's URL. The default is nil: the page's URL.
   func base(at path: PagePath) -> String?
 
-  /// As `base(at:)` for the place where `value(at:outsideItemsOf:)` finds its value. The default is
-  /// `base(at:)`.
+  /// Returns the base at the place where `value(at:outsideItemsOf:)` finds its value. The default
+  /// is `base(at:)`.
   func base(at path: PagePath, outsideItemsOf items: Pagination.Items) -> String?
 }
 
 extension PageDocument {
-  /// The value at `path`, wherever it is.
+  /// Returns the value at `path`, even if it is inside an item.
   public func value(
     at path: PagePath, outsideItemsOf items: Pagination.Items
   ) throws -> JSONValue? {
     try value(at: path)
   }
 
-  /// The count at `path`, wherever it is.
+  /// Returns the count at `path`, even if it is inside an item.
   public func count(at path: PagePath, outsideItemsOf items: Pagination.Items) throws -> Int? {
     try count(at: path)
   }
 
-  /// The base at `path`, wherever it is.
+  /// Returns the base at `path`, even if it is inside an item.
   public func base(at path: PagePath, outsideItemsOf items: Pagination.Items) -> String? {
     base(at: path)
   }
 
-  /// Nothing.
+  /// Returns an empty array.
   public func values(at path: PagePath, inItemsOf items: Pagination.Items) throws -> [JSONValue?] {
     []
   }
 
-  /// Each item with all that it holds, to compare it by: an element of XML that has no others in it is a text by
-  /// its value, and has its attributes here, too.
+  /// Returns the whole content of each item, for comparison. The value of an XML element without
+  /// children is its text, so its attributes are added here.
   package func wholes(ofItemsOf items: Pagination.Items) throws -> [JSONValue] {
     let attributes = try values(at: "/@*", inItemsOf: items)
     return try values(at: "", inItemsOf: items).enumerated().map { index, value in
@@ -74,23 +73,23 @@ extension PageDocument {
     }
   }
 
-  /// Nil: the page's URL.
+  /// Returns nil: the page's URL is the base.
   public func base(at path: PagePath) -> String? { nil }
 }
 
-/// The document of a page that has no structure to ask, such as CSV or raw bytes.
+/// The document of a page without a structure that paths could query, such as raw bytes.
 public struct EmptyDocument: PageDocument {
-  /// A document without anything.
+  /// Creates an empty document.
   public init() {}
-  /// Nil.
+  /// Returns nil: the document has no values.
   public func value(at path: PagePath) -> JSONValue? { nil }
-  /// Nil.
+  /// Returns nil: the document has no containers.
   public func count(at path: PagePath) -> Int? { nil }
-  /// Nil.
+  /// Returns nil: the document has no items.
   public func value(at path: PagePath, inLastItemOf items: Pagination.Items) -> JSONValue? { nil }
 }
 
-/// The document of an answer that is one JSON value, such as what explains an error.
+/// The document of an answer that is a single JSON value, such as the body of an error.
 package struct ValueDocument: PageDocument {
   private let root: JSONValue
 

@@ -1,28 +1,30 @@
 package import QuireCore
 
-/// The names and kinds of what a page holds, cut to a size that no page can exceed.
+/// An outline of a page: the names and kinds of its values, limited in size.
 ///
-/// What a detector looks through in place of the page: the envelope down to a few names deep, of each
-/// list its length and its first element, no long text. Nearest to the root first.
+/// A detector searches it instead of the page. It holds the envelope down to a few levels, the
+/// length and the first element of each list, and no long texts, nearest to the root first.
 package struct PageOutline: Sendable {
-  /// One value of the page.
+  /// A value of the page.
   package struct Node: Hashable, Sendable {
     package enum Kind: Hashable, Sendable { case scalar, list, object }
 
-    /// The path that finds it in the page.
+    /// The path of the value in the page.
     package var path: String
-    /// Its own name, without what only the format adds; for a link by relation, the relation.
+    /// The value's own name, without syntax of the format such as the `@` of an attribute; for a
+    /// link found by its relation, the relation.
     package var name: String
     package var kind: Kind
-    /// A scalar's value, if it is short; for an object, the link in it, if it is one.
+    /// The value of a scalar, if it is short; for an object, the URL of its link in JSON, or its
+    /// text in XML, if it has one.
     package var value: JSONValue?
-    /// Elements of a list, members of an object.
+    /// The number of elements of a list, or of members of an object.
     package var count = 1
     /// Whether the elements of a list are objects or elements with content.
     package var holdsObjects = false
-    /// How many names lead to it.
+    /// The number of names from the root to the value.
     package var depth: Int
-    /// Whether it is in an element of a list: most likely an item.
+    /// Whether the value is inside an element of a list, which is most likely an item.
     package var isInList = false
 
     package init(_ path: String, name: String, _ kind: Kind, depth: Int) {
@@ -33,13 +35,13 @@ package struct PageOutline: Sendable {
     }
   }
 
-  /// Most values an outline has. An envelope has some dozens.
+  /// The most values in an outline. An envelope has some dozens.
   package static let longest = 1_000
-  /// Most names that lead to a value.
+  /// The most names from the root to a value.
   package static let deepest = 6
-  /// Most bytes of a text that is kept, as `CursorCheck` has it for what can be sent.
+  /// The most bytes of a text that is kept: the limit that `CursorCheck` has for links.
   package static let longestText = 8 << 10
-  /// Most elements of a list that are searched for a link with a relation.
+  /// The most elements of a list that are searched for a link with a relation.
   package static let longestLinkList = 50
 
   package var nodes: [Node] = []
@@ -48,11 +50,11 @@ package struct PageOutline: Sendable {
 
   package init() {}
 
-  /// A value of a page: what the page calls it, and how it is outlined.
+  /// A value of a page: its number in the document, and its outline.
   package typealias Child = (node: Int, outline: Node)
 
-  /// The outline of the page below `root`, the values nearest to it first. `children` says what a list
-  /// or an object holds.
+  /// Creates the outline of the page below `root`, breadth first. `children` returns the contents
+  /// of a list or an object.
   package init(of root: Child, children: (Int, Node) -> [Child]) {
     _ = append(root.outline)
     var level = root.outline.kind == .scalar ? [] : [root]
@@ -68,7 +70,7 @@ package struct PageOutline: Sendable {
     }
   }
 
-  /// Whether the root element holds elements of one name and nothing else, and they are no mere wrap
+  /// Whether the root element contains only elements of one name, which are not just a wrapper
   /// around a list.
   package var isListOfOne: Bool {
     let below = nodes.filter { $0.depth == 2 && !$0.path.contains("@") }
@@ -77,7 +79,7 @@ package struct PageOutline: Sendable {
       || !nodes.contains { $0.kind == .list && $0.path.hasPrefix(only.path + "/") }
   }
 
-  /// Adds a value; false when there is no room for it.
+  /// Appends a value; returns false, and marks the outline as cut, if it is full.
   private mutating func append(_ node: Node) -> Bool {
     guard nodes.count < Self.longest else {
       isCut = true
@@ -87,10 +89,10 @@ package struct PageOutline: Sendable {
     return true
   }
 
-  /// Whether the text of a value may be kept.
+  /// Whether a text is short enough to be kept.
   package static func keeps(_ text: String) -> Bool { text.utf8.count <= longestText }
 
-  /// Whether a name can stand in a path as it is, and in a message.
+  /// Whether a name can be written in a path and in a message without escapes.
   package static func keeps(name: String) -> Bool {
     !name.isEmpty && name.utf8.count <= 200 && !name.hasSuffix("]") && !name.contains(" | ")
       && name != "-1" && name.unicodeScalars.allSatisfy { $0.value >= 0x20 && $0.value != 0x7F }
@@ -99,6 +101,6 @@ package struct PageOutline: Sendable {
 
 /// A document that can be outlined.
 package protocol OutlinedDocument: PageDocument {
-  /// What the page holds. Bounded, whatever the page; what cannot be read is left out.
+  /// The page's outline, limited in size for any page. Values that cannot be read are left out.
   var outline: PageOutline { get }
 }

@@ -3,22 +3,23 @@ package import QuireCore
 /// A place in a page, JSON or XML.
 ///
 /// **JSON**: an RFC 6901 pointer (`/meta/next`, `~1` for `/`, `~0` for `~`; the empty path is the
-/// whole document), plus three steps of our own: `-1`, the last element of an array; a filter behind
-/// a name, `/links[rel=next]/href`, the first object in the array whose member equals the value, or
-/// holds it in an array of its own; and `*`, every element of an array or member of an object, of
-/// which a single value is the first that leads on.
+/// whole document), plus three steps of our own: `-1`, the last element of an array; a filter
+/// behind a name, `/links[rel=next]/href`, the first object in the array whose member equals the
+/// value, or is an array that contains it; and `*`, every element of an array or member of an
+/// object. Where a single value is needed, `*` takes the first one in which the rest of the path
+/// finds something.
 ///
 /// **XML**: names of elements from the root down (`/feed/entry`), or from anywhere with a leading
 /// `//`. Names match local names, whatever their prefix and namespace; `{uri}name` demands a
 /// namespace, `*` takes any. Behind a name: `[2]`, `[last()]`, `[@rel='next']`, `[status='open']`
-/// (a child's text), `[relation/@value='next']` (a child's attribute), `[status]` (there is one, if
-/// only an empty one), `[contains(status, '507')]`, and `not(…)` around one of these. A path may end in `@name`,
-/// `@*` or `text()`. Text is trimmed, and an empty element counts as absent. Below an item, `/`
-/// stands for the item.
+/// (a child's text), `[relation/@value='next']` (a child's attribute), `[status]` (the child
+/// exists, even if it is empty), `[contains(status, '507')]`, and `not(…)` around one of these. A
+/// path may end in `@name`, `@*` or `text()`. Text is trimmed, and an empty element counts as
+/// absent. Below an item, `/` stands for the item.
 ///
-/// **Both**: one path serves both formats where the two agree. Where they do not, write the pointer,
-/// ` | ` and the XML path: `/nextCursorMark | //str[@name='nextCursorMark']`. A path that means
-/// nothing in one format finds nothing there.
+/// **Both**: one path serves both formats where the two agree. Where they do not, write the
+/// pointer, ` | ` and the XML path: `/nextCursorMark | //str[@name='nextCursorMark']`. A path that
+/// is invalid in one format finds nothing there.
 public struct PagePath: Hashable, Sendable {
   /// The path as it was written.
   public let text: String
@@ -26,7 +27,7 @@ public struct PagePath: Hashable, Sendable {
   /// The steps of the JSON grammar, in order.
   package let steps: [Step]
 
-  /// The path in the XML grammar; nil when it means nothing there.
+  /// The path in the XML grammar; nil if it is invalid there.
   package let xml: XMLPath?
 
   package enum Step: Hashable, Sendable {
@@ -65,16 +66,17 @@ public struct PagePath: Hashable, Sendable {
     }
     if isMeantForXML(text) {
       let xml = try XMLPathParser.parse(text[...])
-      // As a pointer it starts with a member whose name is empty, or compares with quotes: nothing
-      // that a page has. Where it is no pointer at all, its text as one name does as well.
+      // Read as a pointer, the path starts with an empty name or compares with a quoted value, so
+      // it finds nothing in a page. If it is no pointer at all, a name that is its whole text finds
+      // nothing either.
       return ((try? pointer(text[...], in: text)) ?? [.name(text)], xml)
     }
     return (try pointer(text[...], in: text), try? XMLPathParser.parse(text[...]))
   }
 
-  /// Whether a path has what only the XML grammar uses, so that its mistakes are named as such.
+  /// Whether a path has syntax that only XML paths have, so that its errors are named as theirs.
   private static func isMeantForXML(_ text: String) -> Bool {
-    // Most paths are names alone, which is seen faster than that no pattern is in them.
+    // Most paths are names alone, and a scan for three bytes is faster than a search for texts.
     text.hasPrefix("//")
       || text.utf8.contains(where: "[=(".utf8.contains)
         && ["[@", "='", "=\"", "[last()", "/text()", "[not(", "[contains("].contains(
@@ -134,7 +136,7 @@ public struct PagePath: Hashable, Sendable {
 }
 
 extension PagePath: ExpressibleByStringLiteral {
-  /// A path known to be right. Traps on a malformed one: use `init(_:)` for text from outside.
+  /// Creates a path from a literal. Traps if malformed: use `init(_:)` for text from outside.
   public init(stringLiteral value: String) {
     do {
       self = try PagePath(value)
@@ -182,28 +184,28 @@ extension PagePath: Block, FormKey {
 }
 
 extension PagePath {
-  /// What a path of this text is in each format; once where that is the same.
+  /// Returns the text of the path in JSON and the text in XML; one text if they are the same.
   package static func sides(of text: String) -> [Substring] {
-    // Most paths have one side, which is seen faster than a text is found in them.
+    // Most paths have one side, and a search for a byte is faster than one for a text.
     guard text.utf8.contains(UInt8(ascii: "|")) else { return [text[...]] }
     return text.split(separator: " | ", omittingEmptySubsequences: false)
   }
 
-  /// Where the path leads, in words.
+  /// The words for the path in a message.
   package var place: String { Self.place(text) }
 
-  /// Where a path of this text leads, in words.
+  /// Returns the words for a path with this text.
   package static func place(_ text: String) -> String {
     text.isEmpty ? "the root of the document" : "\"\(text)\""
   }
 
-  /// Whether a path of the server's names can be copied into Swift or a shell within quotes.
+  /// Whether a path made of a server's names can be copied, in quotes, into Swift or a shell.
   package static func isQuotable(_ path: String) -> Bool {
     path.utf8.count <= ServerText.longest
       && path.unicodeScalars.allSatisfy { $0.isPlain && !"\"'\\`$!".unicodeScalars.contains($0) }
   }
 
-  /// The step that leads to the member or index `name`, escaped (RFC 6901): `/a~1b`.
+  /// Returns the step to the member or index `name`, escaped (RFC 6901): `/a~1b`.
   package static func pointer(to name: String) -> String {
     var text = "/"
     for character in name.unicodeScalars {
@@ -218,20 +220,21 @@ extension PagePath {
 }
 
 extension Remedy {
-  /// A remedy by items at the likeliest of the paths that a page has; nil where none can be copied.
+  /// Returns a remedy that suggests the first of `paths` that can be copied; nil if there is none.
+  /// The likeliest path comes first.
   ///
-  /// They are made of names that the server chose: what would not be the same between any quotes is not
-  /// advised to be copied.
+  /// The paths are made of names that the server chose. A path that would change its meaning in
+  /// some quotes is not suggested.
   package static func items(at paths: [String]) -> Remedy? {
     paths.first(where: PagePath.isQuotable).map { Remedy(.items, [$0]) }
   }
 
-  /// A remedy by items that may be absent where they are now.
+  /// Returns a remedy that makes the present items optional.
   package static func optional(_ items: Pagination.Items, condition: String) -> Remedy {
     Remedy(.items, ["optional:\(items.paths.first?.text ?? "")"], condition: condition)
   }
 
-  /// A remedy by going on without items that cannot be decoded.
+  /// The remedy of setting aside items that cannot be decoded.
   package static let settingAside = Remedy(
     .badItems, ["collect"], condition: "to set such items aside")
 }

@@ -6,81 +6,81 @@ public import QuireCore
   public import Foundation
 #endif
 
-/// What a page keeps its raw items in, as JSON.
+/// The storage of a page's raw items, which can be read as JSON.
 package protocol RawItemStorage: Sendable {
-  /// The item's bytes, as the page has them.
+  /// Returns the item's JSON, with the page's own white space.
   func bytes(of node: Int) -> ArraySlice<UInt8>
-  /// Appends the bytes without white space between tokens.
+  /// Appends the item's JSON without white space between tokens.
   func appendCompact(_ node: Int, to output: inout [UInt8])
-  /// The item as a value; throws `malformed` for text that is no Unicode.
+  /// Returns the item as a value; throws `malformed` if a string in it is no Unicode text.
   func value(of node: Int) throws -> JSONValue
-  /// The item's bytes as the server wrote them, where these are no JSON; nil where they are.
+  /// Returns the item as the server wrote it, if that is not JSON; nil if it is.
   func markup(of node: Int) -> [UInt8]?
-  /// What is at a path below the item; nil where there is nothing. Throws as `value(of:)`.
+  /// Returns the value at a path below the item; nil if there is none. Throws as `value(of:)` does.
   func value(at path: PagePath, of node: Int) throws -> JSONValue?
-  /// The bytes of what is at a path below the item, without white space between tokens; nil where there is
-  /// nothing.
+  /// Returns the JSON of the value at a path below the item, without white space between tokens;
+  /// nil if there is none.
   func compact(at path: PagePath, of node: Int) throws -> [UInt8]?
-  /// The members of an object, in order, each by its name and the node of its value; nil where the item is
-  /// none. A name that is no Unicode is as it was written, escapes included.
+  /// Returns an object's members, in order, with the nodes of their values; nil if the item is no
+  /// object. A name that is no Unicode text is returned as it was written, escapes included.
   func members(of node: Int) -> [(name: String, node: Int)]?
-  /// Whether an object's members can be visited.
+  /// Whether `visitMembers(of:_:finish:)` can visit objects.
   var indexesMembers: Bool { get }
-  /// Shows each member of an object, in order, then calls `finish`; false where the item is none. What
-  /// is shown lives until `finish` returns.
+  /// Calls `visit` with each member of an object, in order, then `finish`. Returns false if the
+  /// item is no object. The members' bytes are valid until `finish` returns.
   func visitMembers(
     of node: Int, _ visit: (RawMember) throws -> Void, finish: () throws -> Void
   ) throws -> Bool
-  /// The value at a path below the item; nil where there is none, and for text that is no Unicode.
+  /// Returns the value at a path below the item; nil if there is none, or if it is no Unicode text.
   func value(at path: String, of node: Int) -> JSONValue?
-  /// The whole number at a path below the item.
+  /// Returns the whole number at a path below the item; nil if there is none.
   func integer(at path: String, of node: Int) -> Int?
-  /// The item as `decoder` decodes it; throws what the decoder throws, and as `value(of:)`.
+  /// Decodes the item with `decoder`. Throws what the decoder throws, and as `value(of:)` does.
   func decode<Value: Decodable>(
     _ type: Value.Type, of node: Int, with decoder: JSONDecoder
   ) throws -> Value
 }
 
 extension RawItemStorage {
-  /// Found in the whole item's value.
+  /// Looks the path up in the value of the whole item.
   package func value(at path: PagePath, of node: Int) throws -> JSONValue? {
     try value(of: node).value(at: path)
   }
 
-  /// Written anew from the value.
+  /// Writes the value at the path as new JSON.
   package func compact(at path: PagePath, of node: Int) throws -> [UInt8]? {
     try value(at: path, of: node).map { Array($0.description.utf8) }
   }
 
-  /// Nil: most items are JSON.
+  /// Returns nil: most items are JSON.
   package func markup(of node: Int) -> [UInt8]? { nil }
 
-  /// None: there is no index of them.
+  /// Returns nil: the storage has no index of members.
   package func members(of node: Int) -> [(name: String, node: Int)]? { nil }
 
-  /// False.
+  /// False: the storage has no index of members.
   package var indexesMembers: Bool { false }
 
-  /// None, as above.
+  /// Returns false: the storage has no index of members.
   package func visitMembers(
     of node: Int, _ visit: (RawMember) throws -> Void, finish: () throws -> Void
   ) -> Bool { false }
 }
 
-/// A member of an object, in the bytes of its page: for readers of many items, which make no values.
+/// A member of an object, as bytes of its page: readers of many items make no values.
 package struct RawMember {
-  /// What the value is.
+  /// The kind of a member's value.
   package enum Kind {
     case null, `false`, `true`, number
-    /// A string whose bytes are its text, one with escapes, and one with what is no Unicode.
+    /// A string without escapes, one with escapes, and one that is no Unicode text.
     case string, escapedString, flawedString
     case container
   }
 
-  /// The name between its quotes, as it was written, escapes included.
+  /// The name as it was written between its quotes, escapes included.
   package let name: UnsafeBufferPointer<UInt8>
   package let kind: Kind
-  /// The value as it was written, of a string what is between its quotes.
+  /// The value as it was written; for a string, the text between its quotes.
   package let text: UnsafeBufferPointer<UInt8>
   /// The node of the value.
   package let node: Int
@@ -92,10 +92,10 @@ package struct RawMember {
   }
 }
 
-/// One item of a page as the server wrote it, not yet made into a type of yours: from JSON as it is, from
-/// XML as `XMLItem.value` maps elements to JSON.
+/// An item of a page that has not been decoded into a type: JSON as the server wrote it, or XML,
+/// mapped to JSON as by `XMLItem.value`.
 ///
-/// It keeps its whole page in memory: make what you need of it and let it go, or copy its bytes.
+/// It keeps its whole page in memory: decode it or copy its bytes, and release it.
 public struct RawItem: Sendable, CustomStringConvertible {
   let storage: any RawItemStorage
   let node: Int
@@ -105,7 +105,7 @@ public struct RawItem: Sendable, CustomStringConvertible {
     self.node = node
   }
 
-  /// The bytes, with the server's own white space.
+  /// The item's JSON, with the server's own white space; for XML, the mapped JSON.
   public var bytes: ArraySlice<UInt8> { storage.bytes(of: node) }
 
   /// The bytes without white space between tokens: one line. Numbers, strings and the order of
@@ -121,35 +121,36 @@ public struct RawItem: Sendable, CustomStringConvertible {
     storage.appendCompact(node, to: &output)
   }
 
-  /// The item as a lossless value, built anew at each call.
+  /// The item as a lossless value, built anew at each access.
   ///
-  /// Throws `malformed` when a string in it is no Unicode text, such as half a surrogate pair.
+  /// Throws `malformed` if a string in it is no Unicode text, such as half a surrogate pair.
   public var value: JSONValue {
     get throws { try storage.value(of: node) }
   }
 
-  /// What is at a path in the item, such as `/id`; nil where there is nothing. An explicit null is
-  /// `.null`.
+  /// Returns the value at a path in the item, such as `/id`; nil if there is none. An explicit null
+  /// is `.null`.
   ///
-  /// Throws as `value` does, and `shape` where a name on the way occurs twice in its object.
+  /// Throws as `value` does, and `shape` if a name on the path occurs twice in its object.
   public func value(at path: PagePath) throws -> JSONValue? {
     try storage.value(at: path, of: node)
   }
 
-  /// The bytes of what is at a path, as `compact` gives those of the item: of text that is no Unicode, too. Throws
-  /// `shape` as `value(at:)` does.
+  /// Returns the JSON of the value at a path without white space between tokens, even if it is no
+  /// Unicode text; nil if there is none. Throws `shape` as `value(at:)` does.
   package func compact(at path: PagePath) throws -> [UInt8]? {
     try storage.compact(at: path, of: node)
   }
 
-  /// The members of an object, in order, without a copy of their bytes; nil where the item is no object,
-  /// and where its page has no index of them, as one of XML has none.
+  /// Returns an object's members, in order, without copying their bytes; nil if the item is no
+  /// object, or if its page has no index of members, as in XML.
   package func members() -> [(name: String, value: RawItem)]? {
     storage.members(of: node)?.map { ($0.name, RawItem(storage, node: $0.node)) }
   }
 
-  /// Shows each member of an object, in order, then calls `finish`, until which the bytes live; false where
-  /// the item is no object, and where its page has no index.
+  /// Calls `visit` with each member of an object, in order, then `finish`. Returns false if the
+  /// item is no object, or if its page has no index of members. The members' bytes are valid until
+  /// `finish` returns.
   package func visitMembers(
     _ visit: (RawMember) throws -> Void, finish: () throws -> Void
   ) throws -> Bool {
@@ -161,10 +162,10 @@ public struct RawItem: Sendable, CustomStringConvertible {
     storage.indexesMembers && bytes.first == UInt8(ascii: "{")
   }
 
-  /// The value of one of its members.
+  /// Returns the value of one of the item's members.
   package func value(of member: RawMember) -> RawItem { RawItem(storage, node: member.node) }
 
-  /// The item as a type of yours.
+  /// Decodes the item.
   ///
   /// Throws what the decoder throws, and as `value` does for text that is no Unicode.
   public func decode<Value: Decodable>(
@@ -173,19 +174,18 @@ public struct RawItem: Sendable, CustomStringConvertible {
     try storage.decode(type, of: node, with: decoder)
   }
 
-  /// The item's own bytes where they are no JSON; nil where they are.
+  /// The item as the server wrote it, if that is not JSON; nil if it is.
   package var markup: [UInt8]? { storage.markup(of: node) }
 
-  /// The compact bytes as text.
+  /// The item's compact JSON.
   public var description: String { String(decoding: compact, as: UTF8.self) }
 }
 
-/// Values of an item without a type: looked up where the item is, none but the one that is asked for
-/// being made.
+/// Access to values of an item that is not decoded. Only the requested value is made.
 ///
-/// A path is names with `/` between them, `user/login`; in a list, a number counts from 0: `labels/0`.
-/// Write `~1` for a `/` in a name and `~0` for a `~` (RFC 6901). Of a name that occurs twice the first
-/// counts.
+/// A path is names with `/` between them, `user/login`; in a list, a number counts from 0:
+/// `labels/0`. Write `~1` for a `/` in a name and `~0` for a `~` (RFC 6901). If a name occurs
+/// twice, the first one counts.
 ///
 /// ```swift
 /// for try await issue in issues.items where issue.bool("locked") != true {
@@ -193,32 +193,32 @@ public struct RawItem: Sendable, CustomStringConvertible {
 /// }
 /// ```
 extension RawItem {
-  /// The value at a path; nil where there is none, and for text that is no Unicode.
+  /// The value at a path; nil if there is none, or if it is no Unicode text.
   public subscript(path: String) -> JSONValue? { storage.value(at: path, of: node) }
 
-  /// The text at a path; nil where there is none or another value.
+  /// Returns the text at a path; nil if there is none, or if the value is no text.
   public func string(_ path: String) -> String? { storage.value(at: path, of: node)?.string }
 
-  /// The whole number at a path, or the one that a text is; nil where there is none.
+  /// Returns the whole number at a path, which may be written as a text; nil if there is none.
   public func integer(_ path: String) -> Int? { storage.integer(at: path, of: node) }
 
-  /// The number at a path, or the one that a text is; nil where there is none, and for one that is too large.
+  /// Returns the number at a path, which may be written as a text; nil for none or too large a one.
   public func double(_ path: String) -> Double? {
     switch storage.value(at: path, of: node) {
     case .number(let text), .string(let text):
-      // Swift reads `0x10` and `nan`, too.
+      // `Double.init` also accepts `0x10` and `nan`.
       text.utf8.allSatisfy { (0x30...0x39).contains($0) || "+-.eE".utf8.contains($0) }
         ? Double(text).flatMap { $0.isFinite ? $0 : nil } : nil
     default: nil
     }
   }
 
-  /// The truth value at a path, read as `JSONValue.boolean` reads it; nil where there is none.
+  /// Returns the truth value at a path, read as by `JSONValue.boolean`; nil if there is none.
   public func bool(_ path: String) -> Bool? { storage.value(at: path, of: node)?.boolean }
 }
 
 extension RawItemStorage {
-  /// For items that are kept as bytes: made and looked into.
+  /// Looks the path up in the value of the whole item.
   package func value(at path: String, of node: Int) -> JSONValue? {
     path.split(separator: "/", omittingEmptySubsequences: false)
       .reduce(try? value(of: node)) { found, step in

@@ -1,30 +1,34 @@
 import QuireCore
 
-/// Decodes pages that are lines: CSV, whose rows become objects of texts by the names in the first line, and
-/// JSON Lines. Each page is made into a list of JSON, which a decoder of JSON reads, so that items are typed,
-/// raw or made by a closure as those of any page are.
+/// A decoder for pages of rows: CSV and JSON Lines.
 ///
-/// In CSV, an empty cell without quotes is null, and every other one is a text: nothing is guessed to be
-/// a number. Rows are as long as the first line, or the page is `malformed`. Where the Content-Type says that
-/// there are no names (`header=absent`, RFC 4180, section 3), they are `c1`, `c2` and so on. A first line
-/// `sep=;`, as spreadsheets write it, sets the delimiter. A table is in the encoding of its byte order mark,
-/// else in that of the Content-Type's `charset`, else in UTF-8; JSON Lines are in UTF-8.
+/// Each page is converted to a JSON array, which a JSON decoder reads, so items can be typed, raw
+/// or made by a closure like those of any page. A row of CSV becomes an object of texts, with the
+/// names in the first line.
 ///
-/// The items are the page, whatever the description says: there is nothing around them. Neither format shows
-/// its own end, so a page is whole only where the server says how long it is.
+/// In CSV, an empty cell without quotes is null, and every other cell is a text: none is guessed to
+/// be a number. A row whose length differs from the first line's makes the page `malformed`. If the
+/// Content-Type says that there are no names (`header=absent`, RFC 4180, section 3), they are `c1`,
+/// `c2` and so on. A first line `sep=;`, as spreadsheets write it, sets the delimiter. A table has
+/// the encoding of its byte order mark, else that of the Content-Type's `charset`, else UTF-8; JSON
+/// Lines are in UTF-8.
+///
+/// The rows are the items, and the description's item path is ignored, because nothing surrounds
+/// them. Neither format shows its own end, so a page is known to be complete only if the server
+/// declares its length.
 public struct RowsPageDecoder<Item: Sendable>: PageDecoder {
   private let format: PageFormat
   private let json: any PageDecoder<Item>
 
-  /// A decoder of pages of `csv` or `jsonLines` whose items `json` makes.
+  /// Creates a decoder for pages of `csv` or `jsonLines` whose items `json` decodes.
   public init(_ format: PageFormat, json: any PageDecoder<Item>) {
     self.format = format
     self.json = json
   }
 
-  /// Starts one page.
+  /// Starts decoding a page.
   ///
-  /// Throws what the decoder of JSON throws.
+  /// Throws what the JSON decoder throws.
   public func begin(_ context: DecodingContext) throws -> any PageDecoding<Item> {
     var inner = context
     inner.contentType = "application/json"
@@ -34,7 +38,7 @@ public struct RowsPageDecoder<Item: Sendable>: PageDecoder {
       format: format, type: MediaType(context.contentType), base: try json.begin(inner))
   }
 
-  /// As the decoder of JSON.
+  /// Decodes a single value with the JSON decoder.
   public func value<Value: Decodable>(
     _ type: Value.Type, of body: [UInt8], _ context: DecodingContext
   ) throws -> Value {
@@ -74,7 +78,7 @@ public struct RowsPageDecoder<Item: Sendable>: PageDecoder {
   }
 }
 
-/// The text of a page of lines, whatever it is encoded in.
+/// A page of rows in its original encoding.
 private struct PageText {
   private let bytes: [UInt8]
   private let charset: String?
@@ -83,10 +87,11 @@ private struct PageText {
     (self.bytes, self.charset) = (bytes, charset)
   }
 
-  /// The text in UTF-8, which its reader checks, without a byte order mark. The mark comes before what HTTP
-  /// says, as in XML (RFC 7303, section 3.2).
+  /// Returns the text in UTF-8, without a byte order mark. Its reader validates it. A byte order
+  /// mark takes precedence over the declared charset, as in XML (RFC 7303, section 3.2).
   ///
-  /// Throws `malformed` for an encoding that is not read, and for bytes that are not in the declared one.
+  /// Throws `malformed` for an unknown encoding, and for bytes that are invalid in the declared
+  /// one.
   func utf8(readsUTF16: Bool) throws(PageError) -> ArraySlice<UInt8> {
     if bytes.starts(with: [0xEF, 0xBB, 0xBF]) { return bytes[3...] }
     let label = charset.map { "\(ServerText($0, limit: 64))" }
@@ -95,7 +100,7 @@ private struct PageText {
     }
     guard let charset, let label else { return try asUTF8() }
     guard var encoding = TextEncoding(label: charset) else {
-      // Servers write many things there, and text that can be read as UTF-8 is nothing else.
+      // Servers write many things there, and bytes that are valid UTF-8 are hardly anything else.
       if String(validating: bytes, as: UTF8.self) != nil { return try asUTF8() }
       throw PageError(
         .malformed,
@@ -105,7 +110,7 @@ private struct PageText {
     if encoding.isASCIICompatible {
       guard !encoding.isUnicode else { return try asUTF8() }
     } else if bytes.first != 0, bytes.dropFirst().first == 0 {
-      // "utf-16" without a mark: the bytes tell the order, and big-endian is the standard's guess.
+      // A "utf-16" without a mark: its bytes tell the order; the standard assumes big-endian.
       encoding = .utf16LittleEndian
     }
     return try text(bytes[...], in: encoding, named: label)
@@ -128,15 +133,15 @@ private struct PageText {
     return bytes[...]
   }
 
-  /// UTF-16 by its byte order mark; that of UTF-32 is none.
+  /// UTF-16, if the page starts with its byte order mark; nil for the mark of UTF-32.
   private var byMark: TextEncoding? {
     guard !bytes.starts(with: [0xFF, 0xFE, 0, 0]) else { return nil }
     if bytes.starts(with: [0xFF, 0xFE]) { return .utf16LittleEndian }
     return bytes.starts(with: [0xFE, 0xFF]) ? .utf16BigEndian : nil
   }
 
-  /// Throws `malformed` for UTF-16 and UTF-32, in which a line or its end has a zero: taken for UTF-8, it would
-  /// make names and texts with zeros in between.
+  /// Throws `malformed` for UTF-16 and UTF-32, which show by a byte order mark, or by a zero in the
+  /// first line or its end. Read as UTF-8, they would give names and texts with zeros in between.
   private func refuseWideEncodings() throws(PageError) {
     let head = bytes.prefix(bytes.prefix { $0 != 0x0A }.count + 2)
     guard head.contains(0) || head.starts(with: [0xFF, 0xFE]) || head.starts(with: [0xFE, 0xFF])
@@ -148,17 +153,19 @@ private struct PageText {
   }
 }
 
-/// JSON Lines as a list of JSON.
+/// A conversion of JSON Lines to a JSON array.
 enum LinesText {
-  /// Throws `malformed` for a line that is no single value, and `truncated` where the page ends inside of one; what a
-  /// value is, the decoder of JSON says.
+  /// Returns the lines as a JSON array.
+  ///
+  /// Throws `malformed` for a line that is not one value, and `truncated` if the page ends inside a
+  /// value. The values themselves are checked by the JSON decoder.
   static func json(_ page: ArraySlice<UInt8>) throws(PageError) -> [UInt8] {
     var output: [UInt8] = [UInt8(ascii: "[")]
     output.reserveCapacity(page.count + 2)
     var (number, rest) = (0, page)
     while !rest.isEmpty {
       let end = rest.firstIndex(of: 0x0A) ?? rest.endIndex
-      // RFC 7464 puts this byte in front of each value.
+      // RFC 7464 puts this byte before each value.
       let line = rest.first == 0x1E ? rest[..<end].dropFirst() : rest[..<end]
       rest = rest[end...].dropFirst()
       number += 1
@@ -180,8 +187,8 @@ enum LinesText {
     return output
   }
 
-  /// Whether a bracket or a string that begins in the line does not end there; nil where it holds more than one
-  /// value.
+  /// Returns whether the line ends inside a bracket or a string; nil if it contains more than one
+  /// value or closes a bracket that is not open.
   private static func isOpenAtEnd(_ line: ArraySlice<UInt8>) -> Bool? {
     var (depth, isText, isEscaped) = (0, false, false)
     for byte in line {
@@ -208,12 +215,12 @@ enum LinesText {
   }
 }
 
-/// A table (RFC 4180) as a list of JSON.
+/// A conversion of a table (RFC 4180) to a JSON array.
 struct TableText {
   private let page: ArraySlice<UInt8>
   private var place: Int
   private let delimiter: UInt8
-  /// Whether the first line has the names of the columns.
+  /// Whether the first line names the columns.
   private let hasNames: Bool
   private var line = 1
 
@@ -227,8 +234,8 @@ struct TableText {
     }
   }
 
-  /// The delimiter that a first line `sep=;` names, as spreadsheets write it for each other, and where the line
-  /// behind it begins; nil for a table that has no such line.
+  /// Returns the delimiter that a first line `sep=;` declares, as spreadsheets write it, and the
+  /// start of the next line; nil if the table has no line like it.
   private static func declaredDelimiter(
     of page: ArraySlice<UInt8>
   ) -> (delimiter: UInt8, end: Int)? {
@@ -245,8 +252,8 @@ struct TableText {
     return (delimiter, rest.startIndex)
   }
 
-  /// The one of the usual delimiters that the first line has most of, outside of quotes; a comma where it has
-  /// none.
+  /// Returns the most frequent of the usual delimiters in the first line, outside of quotes; a
+  /// comma if it has none.
   private static func delimiter(of page: ArraySlice<UInt8>) -> UInt8 {
     let known = Array(",;\t|".utf8)
     var counts = [Int](repeating: 0, count: known.count)
@@ -260,8 +267,10 @@ struct TableText {
     return known[counts.firstIndex(of: most) ?? 0]
   }
 
-  /// Throws `malformed` with the line where the text stops being a table, `truncated` where it ends inside of a row,
-  /// and `limitExceeded` where long names make the rows many times as large as the page.
+  /// Returns the rows as a JSON array of objects.
+  ///
+  /// Throws `malformed` with the line where the text is no table, `truncated` if it ends inside a
+  /// row, and `limitExceeded` if long names make the rows many times as large as the page.
   mutating func json() throws(PageError) -> [UInt8] {
     var output: [UInt8] = [UInt8(ascii: "[")]
     guard place < page.endIndex else { return output + [UInt8(ascii: "]")] }
@@ -272,10 +281,10 @@ struct TableText {
     while place < page.endIndex {
       let start = line
       let cells = try row()
-      // A line end behind the last row is no row.
+      // A blank line is no row. In a table with one column it is a row with a null.
       if cells.count == 1, cells[0] == nil, names.count > 1 { continue }
       guard cells.count == names.count else {
-        // A row that is too short and has no line end behind it may be a part of one.
+        // A row that is too short and has no line end may have been cut off.
         let isCut = cells.count < names.count && place == page.endIndex && !endsLine(page.last)
         throw PageError(
           isCut ? .truncated : .malformed,
@@ -296,8 +305,8 @@ struct TableText {
     return output
   }
 
-  /// The names of the columns as members begin, from the first line, which is read with them; by their number
-  /// where the table has none, so that the first line is a row.
+  /// Reads the names of the columns from the first line, each as the start of a JSON member.
+  /// Without names, the columns are numbered and the first line is left to be read as a row.
   private mutating func names() throws(PageError) -> [[UInt8]] {
     let start = (place, line)
     let first = try row()
@@ -308,7 +317,7 @@ struct TableText {
     return first.indices.map { Array("\"c\($0 + 1)\":".utf8) }
   }
 
-  /// The cells up to the end of a line; nil for one without anything.
+  /// Reads the cells up to the end of the line; nil for an empty cell without quotes.
   private mutating func row() throws(PageError) -> [[UInt8]?] {
     var cells: [[UInt8]?] = []
     while true {
@@ -361,7 +370,7 @@ struct TableText {
 
   private func endsLine(_ byte: UInt8?) -> Bool { byte == 0x0A || byte == 0x0D }
 
-  /// The text as a string of JSON.
+  /// Returns the text as a JSON string.
   private static func quoted(_ text: [UInt8]) -> [UInt8] {
     var output: [UInt8] = [UInt8(ascii: "\"")]
     output.reserveCapacity(text.count + 2)

@@ -4,16 +4,17 @@
   import Darwin
 #endif
 
-/// The encodings that a page may come in. A closed list: the system knows hundreds, some of them
+/// An encoding that a page may have. The list is closed: the system knows hundreds, some of them
 /// dangerous to decode.
 package enum TextEncoding: Hashable {
   case utf8, utf16BigEndian, utf16LittleEndian, ascii
-  /// Also what pages mean that say ISO-8859-1.
+  /// Windows-1252. Pages labelled ISO-8859-1 are decoded with it, too.
   case windows1252
-  /// An encoding that iconv decodes, by the name that it has there.
+  /// An encoding that iconv decodes, by the name that iconv has for it.
   case system(String)
 
-  /// The encoding of a label, as the WHATWG's Encoding standard reads it; nil for any other.
+  /// Creates the encoding with a label, as the WHATWG's Encoding standard reads it; nil for any
+  /// other label. But `utf-16` is big-endian (RFC 2781, section 4.3), and `us-ascii` is ASCII.
   package init?(label: String) {
     let label = label.filter { $0 != " " && $0 != "\"" && $0 != "'" }.lowercased()
     switch label {
@@ -38,8 +39,8 @@ package enum TextEncoding: Hashable {
 
   package var isASCIICompatible: Bool { self != .utf16BigEndian && self != .utf16LittleEndian }
 
-  /// A whole text in UTF-8; nil where it is not in this encoding, or the system does not know that. What is
-  /// said to be ASCII or UTF-8 is left to its reader to check.
+  /// Returns a whole text in UTF-8; nil if it is invalid in this encoding, or if the system does
+  /// not know the encoding. ASCII and UTF-8 are copied unchecked: their reader validates them.
   package func utf8(of text: ArraySlice<UInt8>) -> [UInt8]? {
     let name: String
     switch self {
@@ -90,12 +91,12 @@ package enum TextEncoding: Hashable {
   }()
 }
 
-/// iconv from one encoding to UTF-8. Used by one parser; keeps the shift state of encodings that
-/// have one.
+/// A converter from one encoding to UTF-8, by iconv. It keeps the shift state of encodings that
+/// have one, so each parser needs its own.
 package final class SystemConverter {
   private let descriptor: iconv_t
 
-  /// Nil where the system does not know the encoding.
+  /// Creates a converter; nil if the system does not know the encoding.
   package init?(_ encoding: String) {
     guard let descriptor = iconv_open("UTF-8", encoding), descriptor != iconv_t(bitPattern: -1)
     else { return nil }
@@ -104,8 +105,8 @@ package final class SystemConverter {
 
   deinit { iconv_close(descriptor) }
 
-  /// Passes on what `bytes` hold, and returns how many bytes were whole characters; nil when they are
-  /// not in the encoding, unless `onInvalid` is there: it is told, and U+FFFD stands for the byte.
+  /// Passes the converted bytes to `output`, and returns how many bytes were complete characters.
+  /// For an invalid byte it returns nil, or with `onInvalid`, calls that and writes U+FFFD instead.
   package func convert(
     _ bytes: [UInt8], onInvalid: (() -> Void)? = nil,
     _ output: (UnsafeBufferPointer<UInt8>) -> Void
@@ -140,7 +141,7 @@ package final class SystemConverter {
   }
 }
 
-/// The encoding of Western Windows: Latin-1 with printable characters where that has controls.
+/// Windows-1252: Latin-1 with printable characters in place of the controls from 0x80 to 0x9F.
 ///
 /// Source: the WHATWG's Encoding standard, index windows-1252.
 package enum Windows1252 {

@@ -1,53 +1,53 @@
 /// A location path in an XML page: the part of XPath 1.0's abbreviated syntax that pagination needs.
 ///
-/// `PagePath` documents the grammar. Pure: a document walks the steps.
+/// `PagePath` documents the grammar. The document follows the steps.
 package struct XMLPath: Hashable, Sendable {
-  /// Whether the first step may match at any depth (`//`); below the context otherwise (`/`).
+  /// Whether the first step may match at any depth (`//`), or only right below the context (`/`).
   package var startsAnywhere: Bool
-  /// The steps down, in order; none for the context itself. Attributes and text come last only.
+  /// The steps down, in order; none for the context. Only the last may be an attribute or text.
   package var steps: [Step]
 
   package enum Step: Hashable, Sendable {
     /// Child elements that pass every predicate, tested from left to right.
     case element(Name, [Predicate])
-    /// The attribute of that name; for any name, all of them.
+    /// The attribute with the name; all attributes for `Name.any`.
     case attribute(Name)
     /// The element's own text.
     case text
   }
 
-  /// What a name has to be.
+  /// The name that an element or attribute must have.
   package enum Name: Hashable, Sendable {
-    /// `*`: anything.
+    /// `*`: any name.
     case any
-    /// A local name; nil for any namespace, the empty string for none.
+    /// A local name. The namespace nil allows any, and the empty string demands none.
     case local(String, namespace: String?)
   }
 
   package enum Predicate: Hashable, Sendable {
-    /// The nth of the elements that passed so far, below one parent, from 1.
+    /// The nth, from 1, of one parent's elements that pass the predicates before.
     case position(Int)
-    /// The last of them.
+    /// The last of one parent's elements that pass the predicates before.
     case last
-    /// Something has this value; the text of an element without white space around it.
+    /// The operand equals the text. An element's text is compared without white space around it.
     case equals(Operand, String)
-    /// Something is there, if only an empty element.
+    /// The operand exists, even as an empty element.
     case exists(Operand)
-    /// Something has this text in it.
+    /// The operand contains the text.
     case contains(Operand, String)
-    /// The other predicate does not hold; none that counts.
+    /// The other predicate, which is neither `position` nor `last`, does not hold.
     indirect case not(Predicate)
   }
 
-  /// What a predicate looks at.
+  /// The value that a predicate tests.
   package enum Operand: Hashable, Sendable {
     case attribute(Name)
     case child(Name)
     case childAttribute(Name, attribute: Name)
   }
 
-  /// Whether the path looks for its place, so that it could find it inside an item: by `//`, or by an
-  /// element of any name. One that names every element goes where it says.
+  /// Whether the path searches, by `//` or by an element of any name, and could thus match inside
+  /// an item by accident. A path of names is followed literally.
   package var searches: Bool {
     startsAnywhere
       || steps.contains { if case .element(.any, _) = $0 { true } else { false } }
@@ -59,9 +59,9 @@ package struct XMLPath: Hashable, Sendable {
   }
 }
 
-/// Reads the XML grammar of a `PagePath`.
+/// A parser for the XML grammar of a `PagePath`.
 struct XMLPathParser {
-  /// What is wrong with a path, as the end of the sentence "The path … ".
+  /// An error in a path, as the end of the sentence "The path … ".
   struct Fault: Error {
     let complaint: String
   }
@@ -110,7 +110,7 @@ struct XMLPathParser {
     return test
   }
 
-  /// A predicate that does not count: a comparison, a function, or a name that has to be there.
+  /// Parses a predicate other than a position: a comparison, a function, or a name that must exist.
   private mutating func test() throws(Fault) -> XMLPath.Predicate {
     if take("not(") {
       let test = try test()
@@ -133,7 +133,7 @@ struct XMLPathParser {
     return .equals(operand, try literal())
   }
 
-  /// `@name`, `name` or `name/@name`.
+  /// Parses `@name`, `name` or `name/@name`.
   private mutating func operand() throws(Fault) -> XMLPath.Operand {
     if take("@") { return .attribute(try name()) }
     let child = try name()
@@ -150,7 +150,7 @@ struct XMLPathParser {
     return .position(position)
   }
 
-  /// `'value'`, with quotes of either kind.
+  /// Parses a literal: `'value'`, with quotes of either kind.
   private mutating func literal() throws(Fault) -> String {
     guard let quote = rest.popFirst(), quote == "'" || quote == "\"" else {
       throw Fault(complaint: "compares with a value that has no quotes")
@@ -165,7 +165,7 @@ struct XMLPathParser {
 
   // MARK: Names
 
-  /// `*`, `local` or `{namespace}local`.
+  /// Parses `*`, `local` or `{namespace}local`.
   private mutating func name() throws(Fault) -> XMLPath.Name {
     if take("*") { return .any }
     var namespace: String?
