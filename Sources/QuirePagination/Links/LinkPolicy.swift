@@ -1,6 +1,6 @@
 package import QuireCore
 
-/// Which next links are followed, relative to the origin where the walk started.
+/// A policy for following next links, relative to the home origin, where the walk started.
 ///
 /// Under every policy, credentials, custom header fields and request bodies go to the home origin
 /// only, a link never leads from https to http, and links with user information, control characters
@@ -18,7 +18,7 @@ public enum LinkPolicy: Hashable, Sendable {
   /// `host`, which means the scheme's default port, or `host:port`.
   case allow([String])
 
-  /// The URL to follow for `link`, an absolute URL. Throws `crossOriginLink` or `refusedLink`.
+  /// Returns the URL to follow for an absolute URL. Throws `crossOriginLink` or `refusedLink`.
   package func target(of link: URLReference, home: Origin) throws(PageError) -> URLReference {
     let origin: Origin
     do {
@@ -57,7 +57,7 @@ public enum LinkPolicy: Hashable, Sendable {
     }
   }
 
-  /// Whether the policy allows a host by name.
+  /// Whether the policy allows the origin's host by name.
   package func names(_ origin: Origin) -> Bool {
     if case .allow(let hosts) = self { allows(origin, in: hosts) } else { false }
   }

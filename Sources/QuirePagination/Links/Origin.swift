@@ -1,6 +1,6 @@
 public import QuireCore
 
-/// Scheme, host and port of a URL: what credentials are bound to.
+/// The scheme, host and port of a URL, to which credentials are bound.
 ///
 /// Only `http` and `https` URLs have an origin here. Source: RFC 6454, §4.
 public struct Origin: Hashable, Sendable, CustomStringConvertible {
@@ -13,7 +13,7 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
   /// `host`, with the port unless it is the scheme's default.
   package let authority: String
 
-  /// The origin of an absolute URL.
+  /// Creates the origin of an absolute URL.
   ///
   /// Throws `PageError` with code `invalidURL` for another scheme, no host, user information, an
   /// invalid port, and a host that is not ASCII or too long.
@@ -48,7 +48,7 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
   /// The longest host name in bytes, including the trailing dot (RFC 1035, §2.3.4).
   package static let longestHost = 254
 
-  /// The origin of an absolute URL, which is most likely `home`: a fast path.
+  /// Creates the origin of an absolute URL, on a fast path if it is `home`, as it mostly is.
   package init(_ reference: URLReference, likely home: Origin) throws(PageError) {
     guard let scheme = reference.scheme, let authority = reference.authority,
       home.isSpelled(scheme, authority)
@@ -59,7 +59,7 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
     self = home
   }
 
-  /// Whether the origin is spelled like this in `description`.
+  /// Whether `scheme` and `authority` are written exactly as in this origin.
   package func isSpelled(_ scheme: String, _ authority: String) -> Bool {
     scheme == self.scheme && authority == self.authority
   }
@@ -103,7 +103,7 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
     return (host, port)
   }
 
-  /// The origin for messages, cut and escaped, because a link may contain anything.
+  /// The origin for messages, shortened and escaped, because a link may contain anything.
   package var shown: ServerText { ServerText(description) }
 
   private static func isLegalInHost(_ byte: UInt8) -> Bool {

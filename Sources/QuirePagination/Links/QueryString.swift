@@ -6,7 +6,7 @@ package struct QueryString: Hashable, Sendable {
   /// `name=value` or `name`, as written between ampersands.
   private var parameters: [Substring]
 
-  /// Splits a raw query, without its question mark.
+  /// Splits a raw query, which comes without its question mark.
   package init(_ raw: String?) {
     let parts = raw?.utf8.split(separator: UInt8(ascii: "&"), omittingEmptySubsequences: false)
     parameters = parts?.map { Substring($0) } ?? []
@@ -17,7 +17,7 @@ package struct QueryString: Hashable, Sendable {
     parameters.isEmpty ? nil : parameters.joined(separator: "&")
   }
 
-  /// The decoded names with their encoded values, in order.
+  /// The decoded names with their encoded values, in order; empty parameters are left out.
   package var pairs: [(name: String, encoded: String)] {
     parameters.filter { !$0.isEmpty }.map {
       (Self.name($0), String($0.drop { $0 != "=" }.dropFirst()))
@@ -31,7 +31,7 @@ package struct QueryString: Hashable, Sendable {
     }
   }
 
-  /// Sets the encoded value of the first parameter of that name, and removes further ones.
+  /// Sets the encoded value of the first parameter with that name, and removes its repetitions.
   package mutating func set(_ name: String, encoded value: String) {
     let matches = parameters.indices.filter { Self.name(parameters[$0]) == name }
     guard let first = matches.first else {
@@ -46,8 +46,8 @@ package struct QueryString: Hashable, Sendable {
     for index in matches.dropFirst().reversed() { parameters.remove(at: index) }
   }
 
-  /// The query with these parameters, which are not encoded yet, in place of all with the same
-  /// names.
+  /// Returns the query with these parameters, given unencoded, in place of all parameters with
+  /// their names. Empty parameters are removed.
   package func replacing(_ new: [(name: String, value: String)]) -> QueryString {
     var query = self
     let names = Set(new.map(\.name))
@@ -58,7 +58,7 @@ package struct QueryString: Hashable, Sendable {
     return query
   }
 
-  /// Keeps only the parameters whose decoded name passes.
+  /// Removes the parameters whose decoded names do not pass.
   package mutating func keep(where isKept: (String) -> Bool) {
     parameters.removeAll { !isKept(Self.name($0)) }
   }
@@ -94,7 +94,7 @@ package enum PercentEncoding {
     String(decoding: decodedBytes(text, plusIsSpace: plusIsSpace), as: UTF8.self)
   }
 
-  /// The decoded bytes, which may not be UTF-8.
+  /// Returns the decoded bytes, which may not be UTF-8.
   package static func decodedBytes(
     _ text: some StringProtocol, plusIsSpace: Bool = false
   ) -> [UInt8] {

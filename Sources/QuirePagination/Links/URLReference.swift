@@ -1,6 +1,6 @@
 package import QuireCore
 
-/// A URL reference in its five parts, byte for byte.
+/// A URL reference, split into its five parts and otherwise unchanged.
 ///
 /// Foundation's URL types decode, encode and normalize, but a next link has to be sent as it was
 /// received. So this type splits, resolves and recomposes, and changes nothing else. Source: RFC
@@ -22,7 +22,8 @@ package struct URLReference: Hashable, Sendable {
     self = text.withUTF8(Self.init(splitting:))
   }
 
-  /// Splits a link that a page gives. Throws `refusedLink` where it is none.
+  /// Splits a link from a page. Throws `refusedLink` if the link is invalid; the message begins
+  /// with `complaint`.
   init(
     link text: String, _ complaint: String = "The next link cannot be followed"
   ) throws(PageError) {
@@ -57,9 +58,10 @@ package struct URLReference: Hashable, Sendable {
     return text
   }
 
-  /// The reference resolved against `base`, an absolute URL (RFC 3986, §5.2.2).
+  /// Returns the reference resolved against `base`, an absolute URL (RFC 3986, §5.2.2).
   ///
-  /// An absolute reference stays byte for byte; dot segments are removed only from merged paths.
+  /// A reference with a scheme is returned unchanged. Dot segments are removed only from the path
+  /// of a reference without scheme and authority.
   package func resolved(against base: URLReference) -> URLReference {
     if scheme != nil { return self }
     var target = self
@@ -82,7 +84,7 @@ package struct URLReference: Hashable, Sendable {
 extension URLReference {
   private static let longest = 8 << 10
 
-  /// The error of invalid bytes; nil if they are valid.
+  /// Returns the error for a text that is too long or has invalid bytes; nil if it is valid.
   private static func objection(to bytes: UnsafeBufferPointer<UInt8>) -> PageError? {
     guard bytes.count <= longest else {
       return PageError(
@@ -160,7 +162,7 @@ extension URLReference {
     return false
   }
 
-  /// RFC 3986, §5.2.4.
+  /// Removes `.` and `..` segments (RFC 3986, §5.2.4).
   private static func removingDotSegments(_ path: String) -> String {
     guard mayHaveDotSegments(path) else { return path }
     var kept: [Substring] = []
