@@ -1,7 +1,7 @@
 import QuireCore
 
-/// JSON formatted for people: what fits on a line stays on one, and members follow the order of the
-/// documentation.
+/// A formatter of JSON for people: a value that fits on a line stays on it, except for an outermost
+/// object, and members follow the order of the documentation.
 struct DescriptionText {
   private let width: Int
   private static let order = [
@@ -11,10 +11,10 @@ struct DescriptionText {
     "when", "status", "value", "equals", "class", "rel", "where", "failure", "links",
   ]
 
-  /// A layout of lines up to `width` characters.
+  /// Creates a formatter for lines of up to `width` characters.
   init(width: Int = 100) { self.width = width }
 
-  /// `value` as text without a line end.
+  /// Returns `value` as text, without a line end behind it.
   func text(_ value: JSONValue) -> String { text(value, indent: "", room: width) }
 
   private func text(_ value: JSONValue, indent: String, room: Int) -> String {

@@ -7,8 +7,8 @@ extension Pagination {
   /// follows beats every rule that only infers an end, and a total that is not reached beats a
   /// short page.
   public enum End: Hashable, Sendable {
-    /// The continuation is missing, null, blank or one of these values. Always active; list it to
-    /// add sentinels.
+    /// The continuation is missing, null, blank or one of these sentinels. Always active; list it
+    /// to add sentinels.
     case noNext(sentinels: [String] = [])
     /// A flag of the server says whether more follows.
     case flag(FlagRule)
@@ -33,29 +33,30 @@ extension Pagination {
     /// start over after the end.
     case notAdvancing
     /// The page repeats an earlier one, and is dropped: the values at a path in its items, by
-    /// default the items themselves, equal those of the previous page or of one before that. For
-    /// servers that repeat a page forever. Where a flag of the page before said that more follows, it is
-    /// the error `stalledContent`.
+    /// default the items themselves, equal those of an earlier page. For servers that repeat a page
+    /// forever. If a flag of the page before said that more follows, the repetition is the error
+    /// `stalledContent`.
     case noNewItems(by: PagePath = "")
 
-    /// Only the last page has a value at this path.
+    /// Returns the rule that only the last page has a value at this path.
     public static func bodyHas(_ path: PagePath) -> End {
       .lastPage(when: .value(.body(path)))
     }
 
-    /// Only the last page has no value at this path.
+    /// Returns the rule that only the last page has no value at this path.
     public static func bodyLacks(_ path: PagePath) -> End {
       .lastPage(when: .value(.body(path), .isMissing))
     }
 
-    /// A flag of the server; see `Pagination.FlagRule`.
+    /// Returns the rule for a flag of the server; see `Pagination.FlagRule`.
     public static func flag(
       _ source: ValueSource, continuesWhile: Bool = true, ifAbsent: FlagRule.Absence = .ignore
     ) -> End {
       .flag(FlagRule(source, continuesWhile: continuesWhile, ifAbsent: ifAbsent))
     }
 
-    /// The last page is the one whose number equals the server's number of pages.
+    /// Returns the rule that the last page's number is the number of pages that the server
+    /// declares.
     public static func pages(_ source: ValueSource) -> End {
       .total(TotalSource(source, .pages))
     }

@@ -1,11 +1,11 @@
 public import QuireCore
 
 extension Pagination {
-  /// A rule for answers that are failures whatever their status.
+  /// A rule that makes an answer a failure, even with a status of success.
   ///
-  /// A status that says to come again (408, 425, 429, 500, 502, 503, 504 and the like) outranks a rule of the
-  /// class `fatal` that names no status: such an answer is retried, and its Retry-After heeded, whatever its
-  /// body says. A rule that names the status holds.
+  /// A transient status (408, 425, 429, 500, 502, 503, 504 and the like) takes precedence over a
+  /// rule of class `fatal` that names no status: the answer is retried, and its Retry-After
+  /// respected, whatever its body says. A rule that names the status always applies.
   public struct FailureRule: Hashable, Sendable {
     /// The kind of failure, which decides what the walk does.
     public enum Class: String, Hashable, Sendable, CaseIterable {
@@ -16,15 +16,15 @@ extension Pagination {
       /// The page is not ready, and the answer says so: polls while `RetryPolicy.maximumPolling`
       /// and `RetryPolicy.polls` allow it; then throws `serverReportedFailure`.
       case notReady
-      /// A failure of the moment, such as a search that ran out of time: retries; throws
+      /// A transient failure, such as a search that ran out of time: retries; throws
       /// `serverReportedFailure` when retries are used up.
       case transient
       /// The listing is empty.
       case empty
       /// The server's result window ends although more items exist: throws `resultWindowExceeded`.
       case window
-      /// Any other failure: throws `serverReportedFailure`, except for a status that passes and that the rule
-      /// does not name.
+      /// Any other failure: throws `serverReportedFailure`, unless the status is transient and the
+      /// rule does not name it.
       case fatal
     }
 
@@ -66,18 +66,19 @@ extension Pagination {
   }
 }
 
-/// The statuses that another attempt may cure.
+/// The statuses of transient failures, which another attempt may cure.
 package enum PassingStatus {
-  /// Those by which a server asks to be asked another time.
+  /// Statuses by which a server asks the client to try again later.
   package static let later: Set<Int> = [408, 425, 429]
-  /// Those by which a gateway says that there is no answer: those of HTTP, of the networks in front of many
-  /// servers (520 unknown error, 521 down, 522 and 524 timed out, 523 unreachable), and 529, by which some
-  /// services say that they are overloaded.
+  /// Statuses by which a gateway reports that the server does not answer: those of HTTP, those of
+  /// the networks in front of many servers (520 unknown error, 521 down, 522 and 524 timed out, 523
+  /// unreachable), and 529, by which some services report an overload.
   package static let outage: Set<Int> = [502, 503, 504, 520, 521, 522, 523, 524, 529]
-  /// All of them.
+  /// All transient statuses.
   ///
-  /// 525 is a failed handshake behind the network in front, and 530 one of its own errors: both pass, or are there
-  /// to stay. So are 598 and 599, which proxies write after a time-out of theirs.
+  /// 525 is a failed handshake between the network in front and the server, 530 an error of that
+  /// network, and proxies write 598 and 599 after a time-out of their own. All four may pass or
+  /// last, so they do not count as an outage.
   package static let all = later.union(outage).union([500, 525, 530, 598, 599])
 }
 
@@ -132,12 +133,12 @@ extension Pagination {
     /// The test of the value.
     public var test: Test
 
-    /// A condition on the status only.
+    /// Returns a condition on the status only.
     public static func status(_ statuses: Int...) -> Condition {
       Condition(statuses: statuses)
     }
 
-    /// A condition on the value at `source`, for answers with one of these statuses.
+    /// Returns a condition on the value at `source`, for answers with one of these statuses.
     public static func value(
       _ source: ValueSource, _ test: Test = .exists, statuses: [Int] = []
     ) -> Condition {
@@ -153,7 +154,7 @@ extension Pagination {
 }
 
 extension Pagination.Condition.Test {
-  /// Whether a value passes; nil is a missing one.
+  /// Returns whether a value passes; nil is a missing value.
   func passes(_ value: JSONValue?) -> Bool {
     guard let value else { return self == .isMissing }
     return switch self {
@@ -163,7 +164,7 @@ extension Pagination.Condition.Test {
     case .notEquals(let unwanted): !value.isSame(as: unwanted)
     case .isOneOf(let wanted): wanted.contains { value.isSame(as: $0) }
     case .contains(let part): value.plainText.contains(part)
-    // Compares two values, so only a caller that has the answer can evaluate it.
+    // Only a caller with the answer can evaluate a comparison with another of its values.
     case .isLess: false
     }
   }

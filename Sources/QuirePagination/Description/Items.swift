@@ -85,7 +85,7 @@ extension Pagination {
       }
     }
 
-    /// The same selector with other lists inside its modifiers.
+    /// Returns the same selector with other lists inside its modifiers.
     func moved(to lists: Items) -> Items {
       switch self {
       case .path, .firstOf, .all: lists

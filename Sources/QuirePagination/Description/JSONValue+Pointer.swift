@@ -1,7 +1,7 @@
 package import QuireCore
 
 extension JSONValue {
-  /// The value at a path; nil if there is none.
+  /// Returns the value at a path; nil if there is none.
   package func value(at path: PagePath) -> JSONValue? { value(at: path.steps[...]) }
 
   private func value(at steps: ArraySlice<PagePath.Step>) -> JSONValue? {
@@ -32,7 +32,7 @@ extension JSONValue {
     }
   }
 
-  /// This value with another one set at a path. Missing objects on the path are created.
+  /// Returns this value with another one set at a path. Missing objects on the path are created.
   ///
   /// Throws `invalidArgument` if a value on the path has no members.
   func setting(_ value: JSONValue, at path: PagePath) throws(PageError) -> JSONValue {
@@ -46,7 +46,7 @@ extension JSONValue {
     }
   }
 
-  /// This value without the member at a path of names.
+  /// Returns this value without the member at a path of names.
   func removing(_ path: PagePath) -> JSONValue { removing(path.steps[...]) }
 
   private func removing(_ steps: ArraySlice<PagePath.Step>) -> JSONValue {
@@ -106,10 +106,10 @@ extension JSONValue {
     if case .string(let text) = self { text } else { description }
   }
 
-  /// Whether both have the same text: `"0"` equals `0`.
+  /// Returns whether both values have the same text: `"0"` equals `0`.
   func isSame(as other: JSONValue) -> Bool { plainText == other.plainText }
 
-  /// A whole number in any notation, from a number or a text.
+  /// The whole number in a number or a text, in any notation; nil if there is none.
   var wholeNumber: Int? {
     switch self {
     case .number(let text): WholeNumber.read(text)
@@ -118,12 +118,12 @@ extension JSONValue {
     }
   }
 
-  /// A whole number that is not negative.
+  /// The whole number in a number or a text; nil if it is negative or there is none.
   package var count: Int? { wholeNumber.flatMap { $0 >= 0 ? $0 : nil } }
 
-  /// The link in a value: a text, or an object's `href`, `url`, `@id` or `id`, without the
-  /// expressions of a URI template (JSON:API, HAL, Hydra, ActivityStreams); in a list of one object
-  /// (HAL, §4.1.1; JSON-LD), that object's.
+  /// The link in a value: a text, or an object's `href`, `url`, `@id` or `id`. The expressions of a
+  /// URI template are left out (JSON:API, HAL, Hydra, ActivityStreams). A list of one object has
+  /// that object's link (HAL, §4.1.1; JSON-LD).
   package var link: String? {
     switch self {
     case .array(let elements):
@@ -139,7 +139,7 @@ extension JSONValue {
 
   private static let linkNames = ["href", "url", "@id", "id"]
 
-  /// Whether the value is a place for a link without one: false, `{"href": null}`, `{"href": ""}`.
+  /// Whether the value stands for a link that is absent: false, `{"href": null}`, `{"href": ""}`.
   var isEmptyLink: Bool {
     switch self {
     case .array(let elements): return elements.count == 1 && elements[0].isEmptyLink
@@ -151,7 +151,7 @@ extension JSONValue {
     }
   }
 
-  /// `/o?page=1{&sort}` without `{&sort}` (RFC 6570).
+  /// Returns the template without its expressions: `/o?page=1` for `/o?page=1{&sort}` (RFC 6570).
   private static func withoutExpressions(_ template: String) -> String {
     var result = ""
     var rest = template[...]
@@ -164,8 +164,8 @@ extension JSONValue {
 }
 
 extension JSONValue {
-  /// Whether this cursor precedes the other. Whole numbers are compared as numbers, of any length
-  /// and in quotes too; anything else by the bytes of its text.
+  /// Returns whether this cursor precedes the other. Whole numbers of up to 128 bits are compared
+  /// as numbers, in quotes too; anything else by the bytes of its text.
   func isLess(than other: JSONValue) -> Bool {
     let texts = (plainText, other.plainText)
     if let left = Int128(texts.0), let right = Int128(texts.1) { return left < right }

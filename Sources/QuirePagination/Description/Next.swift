@@ -49,34 +49,35 @@ extension Pagination {
 }
 
 extension Pagination.Next {
-  /// A query parameter of a link.
+  /// Returns a source that reads a query parameter of a link.
   public static func queryItem(_ name: String, of source: Pagination.Next) -> Pagination.Next {
     .transformed(source, .queryItem(name))
   }
 
-  /// A form-encoded value, decoded; see `Pagination.ValueTransform.formDecoded`.
+  /// Returns a source that decodes a form-encoded value; see
+  /// `Pagination.ValueTransform.formDecoded`.
   public static func formDecoded(
     _ source: Pagination.Next, when condition: Pagination.Condition? = nil
   ) -> Pagination.Next {
     .transformed(source, .formDecoded(when: condition))
   }
 
-  /// A number plus another; see `Pagination.ValueTransform.adding`.
+  /// Returns a source that adds a number to a value; see `Pagination.ValueTransform.adding`.
   public static func adding(_ number: Int, to source: Pagination.Next) -> Pagination.Next {
     .transformed(source, .adding(number))
   }
 
-  /// A template around a value; see `Pagination.ValueTransform.template`.
+  /// Returns a source that puts a value into a template; see `Pagination.ValueTransform.template`.
   public static func template(_ text: String, of source: Pagination.Next) -> Pagination.Next {
     .transformed(source, .template(text))
   }
 
-  /// The JSON in a text; see `Pagination.ValueTransform.json`.
+  /// Returns a source that parses a text as JSON; see `Pagination.ValueTransform.json`.
   public static func json(_ source: Pagination.Next) -> Pagination.Next {
     .transformed(source, .json)
   }
 
-  /// A value as JSON text; see `Pagination.ValueTransform.jsonText`.
+  /// Returns a source that writes a value as JSON text; see `Pagination.ValueTransform.jsonText`.
   public static func jsonText(_ source: Pagination.Next) -> Pagination.Next {
     .transformed(source, .jsonText)
   }
@@ -262,7 +263,7 @@ extension Pagination.Next: Block {
         { $0 }),
     ])
 
-  /// A transform with a parameter, and its source.
+  /// Returns the case of a transform with a parameter and a source.
   private static func transform<Parameter: Formed>(
     _ kind: String, _ name: String, _ source: String, plain: Parameter,
     _ embed: @escaping @Sendable (Parameter) -> Pagination.ValueTransform,

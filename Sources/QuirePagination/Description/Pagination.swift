@@ -69,7 +69,7 @@ public struct Pagination: Hashable, Sendable {
     self.formats = formats
   }
 
-  /// The same description with the items at another place.
+  /// Returns the same description with the items at another place.
   ///
   /// If the selector is a plain path, modifiers of the description such as `optional` stay. If the
   /// items are `unspecified` below a container, the path is that of the container or of a list in
@@ -92,14 +92,14 @@ public struct Pagination: Hashable, Sendable {
     return changed
   }
 
-  /// The same description with another placement of the continuation.
+  /// Returns the same description with another placement of the continuation.
   public func sending(as placement: Pagination.Placement) -> Pagination {
     var changed = self
     changed.send = placement
     return changed
   }
 
-  /// The same description with another placement of the page size.
+  /// Returns the same description with another placement of the page size.
   public func size(as placement: Pagination.Placement) -> Pagination {
     var changed = self
     changed.size = changed.size ?? Pagination.PageSize()
@@ -107,7 +107,8 @@ public struct Pagination: Hashable, Sendable {
     return changed
   }
 
-  /// The same description with a total. If pages or items are counted, it also ends the walk.
+  /// Returns the same description with a total. If pages or items are counted, it also ends the
+  /// walk.
   public func total(at source: Pagination.TotalSource) -> Pagination {
     var changed = self
     changed.total = source
@@ -120,8 +121,8 @@ public struct Pagination: Hashable, Sendable {
     return changed
   }
 
-  /// The same description with another number for the first page or item. No effect unless pages or
-  /// items are counted.
+  /// Returns the same description with another number for the first page or item. No effect unless
+  /// pages or items are counted.
   public func counting(from first: Int) -> Pagination {
     func counted(_ source: Pagination.Next) -> Pagination.Next {
       switch source {
@@ -139,22 +140,22 @@ public struct Pagination: Hashable, Sendable {
     return changed
   }
 
-  /// The same description with another URL for the request before the first page, such as
-  /// `books/_pit?keep_alive=1m`. No effect without such a request.
+  /// Returns the same description with another URL for the request before the first page, such as
+  /// `books/_pit?keep_alive=1m`. No effect without a request before the first page.
   public func opening(at url: String) -> Pagination {
     var changed = self
     changed.policy.open?.url = url
     return changed
   }
 
-  /// The same description for pages in these formats.
+  /// Returns the same description for pages in these formats.
   public func formats(_ formats: [PageFormat]) -> Pagination {
     var changed = self
     changed.formats = formats
     return changed
   }
 
-  /// The same description with another link policy.
+  /// Returns the same description with another link policy.
   public func links(_ policy: LinkPolicy) -> Pagination {
     var changed = self
     changed.policy.links = policy
@@ -171,15 +172,15 @@ extension Pagination {
     return changed
   }
 
-  /// The description with its container at `path`. If `path` ends like a list of the example, it
-  /// may be the list's path instead, and both are tried.
+  /// Returns the description with its container at `path`. If `path` ends like a list of the
+  /// example, it may be the list's path instead, so the result tries both.
   private func moved(
     _ example: Pagination.Items, from container: PagePath, to path: PagePath
   ) -> Pagination {
     let base = container.text
     let lists = example.paths.map { $0.text.dropFirst(base.count) }
     let list = lists.first { !$0.isEmpty && path.text.hasSuffix($0) }
-    // Stays unspecified, so that a walk throws.
+    // A path that makes no valid description stays unspecified, so that a walk throws.
     var unplaced = self
     unplaced.items = .unspecified(.path(path), below: path.text.isEmpty ? container : path)
     guard let inside = self.example.moved(from: base, to: path.text) else { return unplaced }
@@ -191,8 +192,8 @@ extension Pagination {
     return both
   }
 
-  /// The description with `path` in place of `base` at the start of its paths; nil if that makes no
-  /// valid path.
+  /// Returns the description with `path` in place of `base` at the start of its paths; nil if that
+  /// makes no valid path.
   private func moved(from base: String, to path: String) -> Pagination? {
     func moved(_ value: JSONValue) -> JSONValue {
       switch value {
@@ -207,7 +208,7 @@ extension Pagination {
     return try? Pagination(json: moved(value).description)
   }
 
-  /// A description that finds whatever either one finds.
+  /// Returns the description with the other's sources as alternatives to its own.
   private func or(_ other: Pagination) -> Pagination {
     func routes(_ first: Pagination.Next, _ second: Pagination.Next, _ send: Pagination.Placement)
       -> Pagination.Next
@@ -340,7 +341,7 @@ extension Pagination {
 }
 
 extension Pagination.PreviousRule {
-  /// The previous page by a Link header, by either of its relations (RFC 8288).
+  /// The rule for a Link header with either relation for the previous page (RFC 8288).
   static let linkHeader = Pagination.PreviousRule(
     .firstOf([
       Pagination.Route(.linkHeader(rel: "prev"), send: .url),

@@ -44,17 +44,17 @@ extension Pagination {
 }
 
 extension Pagination.Placement {
-  /// A parameter of a form body, or else of the query.
+  /// Returns the placement in a parameter of a form body, or else of the query.
   static func parameter(_ name: String) -> Pagination.Placement {
     .firstOf([.form(name), .query(name)])
   }
 
-  /// A member of a JSON body, or else a query parameter.
+  /// Returns the placement in a member of a JSON body, or else in a query parameter.
   static func member(_ pointer: PagePath, or name: String) -> Pagination.Placement {
     .firstOf([.jsonBody(pointer), .query(name)])
   }
 
-  /// The alternative that fits a request.
+  /// Returns the alternative that fits a request.
   func fitted(to request: PageRequest) -> Pagination.Placement {
     guard case .firstOf(let placements) = self else { return self }
     let first = placements.first { $0.fits(request) } ?? placements.last
@@ -78,7 +78,7 @@ extension Pagination.Placement {
 }
 
 extension Pagination {
-  /// The description for one request: each placement is the alternative that fits it.
+  /// Returns the description for one request, with the alternative placements that fit it.
   package func fitted(to request: PageRequest) -> Pagination {
     func fit(_ route: Pagination.Route) -> Pagination.Route {
       Pagination.Route(fit(route.next), send: route.send.fitted(to: request))
@@ -158,7 +158,7 @@ extension Pagination.Placement: Block {
     ],
     check: { $0 == .firstOf([]) ? "\"firstOf\" has no placements." : nil })
 
-  /// A placement with a percent-encoded value.
+  /// Returns the form of a placement with a percent-encoded value.
   private static func encoded(
     _ name: String, _ example: String,
     _ embed: @escaping @Sendable (String, Pagination.ValueEncoding) -> Pagination.Placement,
@@ -192,15 +192,15 @@ extension Pagination {
 }
 
 extension Pagination.Next {
-  /// The alternatives, each with its placement; the source itself with `send` if it has none.
+  /// Returns the alternatives, each with its placement, or else the source itself with `send`.
   package func routes(by send: Pagination.Placement) -> [Pagination.Route] {
     if case .firstOf(let routes) = self { routes } else { [Pagination.Route(self, send: send)] }
   }
 }
 
 extension Pagination.Route {
-  /// The value to send for a continuation. A counter is transformed only here, so that positions
-  /// hold plain numbers.
+  /// Returns the value to send for a continuation. A counter is transformed only here, so that
+  /// positions hold plain numbers.
   func value(of continuation: JSONValue, pageSize: Int?) throws(PageError) -> JSONValue {
     guard next.firstCount != nil else { return continuation }
     var value = continuation
@@ -210,8 +210,8 @@ extension Pagination.Route {
     return value
   }
 
-  /// The counter that a request sends at the route's placement, before transformation; nil if it
-  /// sends none or one that cannot be read back.
+  /// Returns the counter that a request sends at the route's placement, before transformation; nil
+  /// if it sends none or one that cannot be read back.
   func count(sentBy request: RequestEditor) -> Int? {
     guard let sent = request.value(at: send) else { return nil }
     guard next.firstCount != nil else { return sent.integer }

@@ -3,7 +3,7 @@ import QuireCore
 extension Pagination {
   /// Failures, links, sessions and pacing of a listing.
   public struct Policy: Hashable, Sendable {
-    /// Answers that are failures whatever their status; the first matching rule decides.
+    /// Rules for answers that are failures under any status; the first rule that matches decides.
     public var failure: [FailureRule]
     /// The links to follow. Default: to the same origin.
     public var links: LinkPolicy

@@ -137,7 +137,7 @@ extension Pagination {
   /// session, a snapshot.
   public struct CarriedValue: Hashable, Sendable {
     /// The source of the value, in pages and in the answer to `Pagination.Policy.open`. An answer
-    /// without it leaves the value as it was.
+    /// without it leaves the value unchanged.
     public var from: ValueSource
     /// The placement of the value.
     public var send: Placement

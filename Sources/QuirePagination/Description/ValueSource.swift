@@ -145,7 +145,7 @@ extension Pagination {
     /// Strict except for these ASCII characters, for servers that refuse `%3D` where they sent `=`.
     case allowing(String)
 
-    /// The encoded text.
+    /// Returns the encoded text.
     func encode(_ text: String) -> String {
       switch self {
       case .strict: PercentEncoding.encode(text)

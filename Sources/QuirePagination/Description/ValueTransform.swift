@@ -36,7 +36,8 @@ extension Pagination {
       }
     }
 
-    /// The transformed value; nil if nothing is left of it.
+    /// Returns the transformed value; nil if it is absent, such as a query parameter that a link
+    /// lacks.
     ///
     /// Throws `invalidCursor` for a value that cannot be transformed.
     func apply(to value: JSONValue, pageSize: Int?) throws(PageError) -> JSONValue? {
@@ -58,7 +59,7 @@ extension Pagination {
       }
     }
 
-    /// The counter that was transformed into `value`; nil if that cannot be told.
+    /// Returns the counter that was transformed into `value`; nil if it cannot be recovered.
     func undo(_ value: JSONValue) -> JSONValue? {
       switch self {
       case .adding(let number):
@@ -103,7 +104,7 @@ extension Pagination {
       return result + rest
     }
 
-    /// The digits in place of `{}` in a text made by the template; nil in any other text.
+    /// Returns the digits in place of `{}` in a text made by the template; nil for any other text.
     private static func number(in text: String, by template: String) -> String? {
       var sent = text[...]
       var rest = template[...]
