@@ -1,13 +1,15 @@
 import QuireCore
 
-/// What an answer says: whether it is a page, and the values that the description names.
+/// The part of the engine that reads answers: it classifies an answer as page, end or failure, and
+/// finds the values that the description names.
 struct AnswerReader: EnginePart {
   let engine: PaginationEngine
 
-  /// What an answer is, before its items are decoded: failures first, then the end, then the page.
+  /// Classifies an answer before its items are decoded: as a failure, else as the end, else as a
+  /// page.
   ///
-  /// `page` for an error status means that the description does not explain it. Throws `shape` where
-  /// the document is ambiguous.
+  /// An answer with an error status that the description does not explain counts as a page, for the
+  /// caller to judge. Throws `shape` if a path is ambiguous in the document.
   func screen(_ answer: PageAnswer) throws -> Screening {
     if let failure = try pagination.policy.failure.first(where: { try applies($0, to: answer) }) {
       return try screen(answer, failing: failure)
@@ -15,8 +17,8 @@ struct AnswerReader: EnginePart {
     return try isEnd(answer) ? .end : .page
   }
 
-  /// Why an answer that says that there is nothing cannot be believed, if it cannot: the page before
-  /// said outright that there is.
+  /// Returns the error of an answer that means the end, although a flag or a number of pages in the
+  /// page before promised this one; nil without a promise.
   func brokenPromise(by answer: PageAnswer) -> PageError? {
     guard let sent = answer.bookmark, sent.isPromised, !sent.isBackward else { return nil }
     return PageError(
@@ -26,7 +28,8 @@ struct AnswerReader: EnginePart {
         + "description's flag or number of pages.")
   }
 
-  /// Why a page that repeats an earlier one is no end, if it is none: the page before said that more follows.
+  /// Returns the error of a page that repeats an earlier one, although the page before promised
+  /// more; nil without a promise, so that the repetition is the end.
   func brokenPromise(byRepetition answer: PageAnswer) -> PageError? {
     guard let sent = answer.bookmark, sent.isPromised, !sent.isBackward else { return nil }
     return PageError(
@@ -37,9 +40,9 @@ struct AnswerReader: EnginePart {
   }
 
   private func applies(_ rule: Pagination.FailureRule, to answer: PageAnswer) throws -> Bool {
-    // On the first page no cursor was sent that could be the trouble.
+    // Without a cursor in the request, the cursor cannot be the cause of the failure.
     if rule.kind == .expired || rule.scope == .laterPages, !answer.sentCursor { return false }
-    // The body of an outage looks as that of any failure: its status says that it passes.
+    // In an outage, the body may look like any failure, but the status shows that it is transient.
     if rule.kind == .fatal, rule.when.statuses.isEmpty, PassingStatus.all.contains(answer.status) {
       return false
     }
@@ -64,19 +67,21 @@ struct AnswerReader: EnginePart {
     return .failure(failure)
   }
 
-  /// What shows a failure in an answer that is a success by its status and says no more of it.
+  /// Returns the value that shows a failure, as the message of an answer with a status of success
+  /// and without a message of its own.
   private func sign(of rule: Pagination.FailureRule, in answer: PageAnswer) throws -> String? {
     guard [.fatal, .transient].contains(rule.kind), (200..<300).contains(answer.status),
       case .body(let path)? = rule.when.value,
       let value = try answer.value(at: .body(path), items: items)
     else { return nil }
-    // The first of several spellings will do.
+    // The part for one format is enough in a message.
     let place = "\(path)".split(separator: " | ").first ?? ""
     return "\(place) is \(value.plainText)"
   }
 
-  /// Whether the description says that an answer with this status is the end. An error status on the
-  /// first page is none: a listing that does not exist must not look like an empty one.
+  /// Returns whether the description says that an answer with this status is the end. An error
+  /// status on the first page never is: a listing that does not exist must not look like an empty
+  /// one.
   private func isEnd(_ answer: PageAnswer) throws -> Bool {
     guard answer.status < 400 || !answer.isFirst else { return false }
     return try pagination.end.contains { rule in
@@ -91,7 +96,7 @@ struct AnswerReader: EnginePart {
 
   enum Flag { case more, end }
 
-  /// What the flags say together; the end wins.
+  /// Returns the result of all flags, in which the end wins; nil if they say nothing.
   func flag(in answer: PageAnswer) throws -> Flag? {
     var verdict: Flag?
     for case .flag(let rule) in pagination.end {
@@ -105,7 +110,7 @@ struct AnswerReader: EnginePart {
     return verdict
   }
 
-  /// Whether the page says that it is the last one, by what it has or lacks.
+  /// Returns whether a rule `lastPage` says that the page is the last one.
   func isLast(_ answer: PageAnswer) throws -> Bool {
     try pagination.end.contains { rule in
       guard case .lastPage(let condition) = rule else { return false }
@@ -113,14 +118,14 @@ struct AnswerReader: EnginePart {
     }
   }
 
-  /// Whether a page that leads nowhere has an empty text where its cursor is.
+  /// Returns whether a page without a continuation has an empty text in place of the cursor.
   func hasEmptyCursor(_ answer: PageAnswer) throws -> Bool {
     try routes.contains { route in
-      // An empty link is no link.
+      // In place of a link, an empty text means that there is none.
       guard ![.url, .request, .queryMerge, .bodyMerge].contains(route.send) else { return false }
       switch route.next.root {
       case .body(let path):
-        // An empty element is how XML writes null, and no text.
+        // An empty XML element has no value here: it is the way to write null in XML.
         guard let value = try answer.document.value(at: path) else { return false }
         return value.string != nil && value.isBlank
       case .header(let name): return answer.field(name)?.isBlank ?? false
@@ -129,7 +134,8 @@ struct AnswerReader: EnginePart {
     }
   }
 
-  /// The number of items a full page has: what the server says it used, else what was asked for.
+  /// Returns the number of items in a full page: the size that the server reports, else the one
+  /// that was requested.
   func pageSize(of answer: PageAnswer) throws -> Int? {
     let echoed = try pagination.size?.echo.flatMap {
       try answer.value(at: .body($0), items: items)?.count
@@ -137,7 +143,7 @@ struct AnswerReader: EnginePart {
     return echoed ?? asked(for: answer) ?? pageSize
   }
 
-  /// The size that the answered request asks for; nil where it has none.
+  /// Returns the page size in the answered request, up to the server's maximum; nil for none.
   private func asked(for answer: PageAnswer) -> Int? {
     guard pageSize != nil, let send = pagination.size?.send, send != .itemRange else { return nil }
     return RequestEditor(answer.request).pageSize(at: send).map {
@@ -145,25 +151,25 @@ struct AnswerReader: EnginePart {
     }
   }
 
-  /// How long the page asks to wait before the next one; nil where it does not.
+  /// Returns how long to wait before the next page, as the page asks for; nil if it does not.
   func backoff(after answer: PageAnswer) -> Duration? {
     guard let source = pagination.policy.pacing.backoff,
       let value = try? answer.value(at: source, items: items),
       let seconds = Double(value.plainText),
       seconds.isFinite, seconds > 0
     else { return nil }
-    // What no Duration holds is for ever, too.
+    // The limit is longer than any walk waits, and keeps the conversion to `Int64` from trapping.
     return .milliseconds(Int64((min(seconds, 1e12) * 1000).rounded(.up)))
   }
 
-  /// The last item's key, where the walk may have to begin again behind it.
+  /// Returns the last item's key, or an earlier one, behind which the walk may start over.
   func anchor(after answer: PageAnswer) throws -> JSONValue? {
     guard case .reanchor(_, let path) = pagination.policy.expiry else { return nil }
     let key = try answer.document.value(at: path, inLastItemOf: items)
     return key.flatMap { $0.isBlank ? nil : $0 } ?? answer.sent?.anchor
   }
 
-  /// The values to go on with after an answer: what it gives, else what was sent to get it.
+  /// Returns the values for the next request to carry, from the answer or else its request.
   func carried(after answer: PageAnswer) throws -> [JSONValue.Member] {
     let sent = answer.sent?.carried ?? []
     let reserved = sent.filter {
@@ -178,9 +184,9 @@ struct AnswerReader: EnginePart {
       }
   }
 
-  /// The values that the answer to `opening()` gives.
+  /// Returns the values in the answer to the opening request.
   ///
-  /// Throws `shape` where it gives none of the values that it should.
+  /// Throws `shape` if it has none of them.
   func opened(by answer: PageAnswer) throws -> [JSONValue.Member] {
     let carried = try carried(after: answer)
     guard !carried.isEmpty else {
@@ -194,7 +200,7 @@ struct AnswerReader: EnginePart {
 
   // MARK: Totals
 
-  /// Every total of the description, those of end rules first.
+  /// All totals of the description, those of end rules first.
   var totalSources: [Pagination.TotalSource] {
     let inEnd = pagination.end.compactMap { rule in
       if case .total(let total) = rule { total } else { nil }
@@ -203,7 +209,8 @@ struct AnswerReader: EnginePart {
     return inEnd + [total]
   }
 
-  /// What an answer has at a total's place, or remembers of it.
+  /// Returns the total in an answer; for a total that only the first page declares, the one that
+  /// the position stores.
   func total(_ source: Pagination.TotalSource, in answer: PageAnswer) throws -> Total? {
     if source.scope == .firstPage, let bookmark = answer.bookmark {
       return bookmark.total.map { Total($0, source.kind) }
@@ -212,7 +219,7 @@ struct AnswerReader: EnginePart {
       return nil
     }
     guard isLowerBound else { return Total(number, source.kind) }
-    // Of pages, or of what remains, a lower bound says nothing that could be used.
+    // A lower bound on the pages or on the remaining items is of no use.
     return [.items, .estimate, .lowerBound].contains(source.kind)
       ? Total(number, .lowerBound) : nil
   }
@@ -223,8 +230,8 @@ struct AnswerReader: EnginePart {
     DeclaredTotal(try answer.value(at: source.source, items: items))
   }
 
-  /// Throws `shape` for a first page that has something else where the total should be: a path that
-  /// leads elsewhere would check nothing.
+  /// Throws `shape` for a first page with something other than a number in place of the total: with
+  /// a wrong path, the total would check nothing.
   func checkTotals(of answer: PageAnswer) throws {
     guard answer.isFirst, case .other(let words)? = try unreadableTotal(in: answer) else { return }
     throw PageError(
@@ -233,7 +240,7 @@ struct AnswerReader: EnginePart {
         + "the total's path, or leave the total out.")
   }
 
-  /// The warning about a later page that has something else where the total should be.
+  /// Returns the warning about a later page whose value in place of the total is no number.
   func unreadableTotalWarning(for answer: PageAnswer) -> WalkReport.Warning? {
     guard !answer.isFirst, case .other(let words)? = try? unreadableTotal(in: answer) else {
       return nil
@@ -254,7 +261,7 @@ struct AnswerReader: EnginePart {
 
   // MARK: Links
 
-  /// What relative links of a page start from: what the page says, or else its address.
+  /// Returns the base of a page's relative links: one that it declares, or else its address.
   func base(ofLinksFrom source: Pagination.Next, in answer: PageAnswer) throws -> URLReference {
     let complaint = "The address that the page's links start from cannot be used"
     let address = try URLReference(link: answer.url, complaint)
@@ -275,7 +282,7 @@ struct AnswerReader: EnginePart {
     return base
   }
 
-  /// The route by which an index is followed; nil where there is none.
+  /// The route that follows an index; nil if there is none.
   var indexRoute: (index: Int, list: PagePath, link: PagePath, nested: Bool)? {
     for (index, route) in routes.enumerated() {
       if case .index(let list, let link, let nested) = route.next {
@@ -285,8 +292,8 @@ struct AnswerReader: EnginePart {
     return nil
   }
 
-  /// The pages that an answer lists, each once and as it is requested: by that, one is found again in its
-  /// index. None where it is no index.
+  /// Returns the pages that an answer lists, without repetitions; empty if it is no index. They are
+  /// written as they will be requested, because a page is found again in its index by that URL.
   func pages(listedIn answer: PageAnswer) throws -> [String] {
     let document = answer.document
     guard let route = indexRoute, try document.count(at: route.list) ?? 0 > 0 else { return [] }
@@ -299,9 +306,10 @@ struct AnswerReader: EnginePart {
       var target = try URLReference(link.trimmingBlanks).resolved(against: base)
       let isPart = target.fragment != nil
       target.fragment = nil
-      // What the link policy refuses is an error where it is asked for.
+      // A link that the policy refuses stays in the list, and throws when it is requested.
       let url = (try? requests.target(of: target.text)) ?? target.text
-      // Behind a proxy an index may name itself by its own host: as written, or as it is asked for.
+      // Behind a proxy, an index may name itself by its internal host, so the link is compared as
+      // written and as it would be requested.
       let isOwn =
         isPart && [answer.url, answer.request.url].contains { $0 == target.text || $0 == url }
       return !isOwn && seen.insert(url).inserted ? url : nil
@@ -315,7 +323,7 @@ struct AnswerReader: EnginePart {
     return nil
   }
 
-  /// Whether the page is one that was there before: it is the end, and not delivered.
+  /// Returns whether the page repeats an earlier one. If so, it is the end, and is not delivered.
   func isRepetition(_ answer: PageAnswer) throws -> Bool {
     guard let watch = answer.bookmark?.shown, let digest = try digest(of: answer) else {
       return false
@@ -323,14 +331,14 @@ struct AnswerReader: EnginePart {
     return watch.knows(digest)
   }
 
-  /// What is known of the pages up to this one; nil when no rule asks.
+  /// Returns the watch on repeated pages, including this page; nil if no rule needs it.
   func shown(with answer: PageAnswer) throws -> ContentWatch? {
     let watch = answer.bookmark?.shown
     guard let digest = try digest(of: answer) else { return watch }
     return watch?.visiting(digest) ?? ContentWatch(digest)
   }
 
-  /// A digest of the items' keys; nil for an empty page, which repeats nothing.
+  /// Returns a digest of the items' keys; nil for an empty page, which repeats nothing.
   private func digest(of answer: PageAnswer) throws -> UInt64? {
     guard let key = repetitionKey else { return nil }
     guard !key.text.isEmpty else {
@@ -340,15 +348,15 @@ struct AnswerReader: EnginePart {
     let keys = try answer.document.values(at: key, inItemsOf: items)
     guard !keys.isEmpty else { return nil }
     if keys.allSatisfy({ $0 != nil }) { return ContentWatch.digest(of: keys.compactMap(\.self)) }
-    // Items without the key are told apart by all they hold.
+    // An item without the key is compared by its whole content.
     let wholes = try answer.document.wholes(ofItemsOf: items)
     return ContentWatch.digest(of: zip(keys, wholes).map { $0 ?? $1 })
   }
 
   // MARK: Members
 
-  /// Throws `shape` for a page without items, where they are optional, that has none of the members
-  /// that the description names either: an error in the place of a page ends no walk.
+  /// Throws `shape` for a page without its optional items that has no other member of the
+  /// description either: it may be an error in place of a page, which must not end the walk.
   func checkMembers(of answer: PageAnswer) throws {
     guard items.absentMeansEmpty, !(answer.document is EmptyDocument),
       try !isBlank(answer.document), try !hasNamedMember(answer)
@@ -365,7 +373,7 @@ struct AnswerReader: EnginePart {
     )
   }
 
-  /// Whether there is nothing at all: `{}` is how protocol buffers write a message of defaults.
+  /// Returns whether the document is empty: protocol buffers write a message of defaults as `{}`.
   private func isBlank(_ document: any PageDocument) throws -> Bool {
     guard try document.count(at: "") ?? 0 == 0 else { return false }
     return try document.value(at: "")?.isBlank ?? true
@@ -414,8 +422,8 @@ struct AnswerReader: EnginePart {
     }
   }
 
-  /// Whether a path leads somewhere, or what it starts with is there: the object around a member, the
-  /// root element.
+  /// Returns whether a path finds something, or else whether its first name does: the object around
+  /// a member, or the root element.
   private func has(_ path: PagePath, _ answer: PageAnswer) throws -> Bool {
     if try answer.document.value(at: path) != nil { return true }
     if try answer.document.count(at: path) ?? 0 > 0 { return true }

@@ -1,47 +1,54 @@
 package import QuireCore
 
-/// A position as the engine writes it: which way leads to the page, and with what.
+/// The decoded form of a position: the target of a request, with the state of the walk.
 ///
-/// Self-describing and whole, so that a new process needs nothing else: `{"url": …}`, `{"token":
-/// …}`, `{"offset": n}`, `{"page": n}` or `{"request": {…}}`, and besides it only what the
-/// description asks for: `via` for a route that is not the first, `back` for one that leads to the
-/// page before, `seen` for the items before the page where a total has to be
-/// reached, with `largest` for the most items of a page where the size is not known, `total` for
-/// one that only the first page says, `more` where the page before said outright that this one follows, `carry` for values that every request
-/// repeats, `shown` for a watch on pages that come again, `anchor` for the last item's key, `restarts`
-/// for how often the listing was begun anew, `state` for what a closure remembers, `within` for the
-/// indexes that list the page.
+/// The JSON form is complete, so that another process can continue from it. It has one target,
+/// `{"url": …}`, `{"token": …}`, `{"offset": n}`, `{"page": n}`, `{"request": {…}}` or
+/// `{"start": true}`, and members that the description needs:
+///
+/// - `via`: the index of the route, unless it is the first
+/// - `back`: true for a route to the previous page
+/// - `seen`: the number of items before the page, if a total has to be reached
+/// - `largest`: the most items of a page so far, if the page size is unknown
+/// - `total`: a total that only the first page declares
+/// - `more`: true if the page before promised this one
+/// - `carry`: values that every request repeats
+/// - `shown`: a watch on repeated pages
+/// - `anchor`: the last item's key
+/// - `restarts`: the number of recoveries so far
+/// - `state`: the state of a closure
+/// - `within`: the indexes that list the page
 package struct Bookmark: Hashable {
   package enum Target: Hashable {
-    /// The first page, with something that its plain request does not have.
+    /// The first page, with a value that the plain first request does not send.
     case start
     case url(String)
     case token(JSONValue)
     case offset(Int)
     case page(Int)
-    /// A description of a request, its `href` absolute.
+    /// A description of a request, with an absolute `href`.
     case request(JSONValue)
   }
 
   package var target: Target
   var route = 0
   var seen: Int?
-  /// Values by their names, in that order.
+  /// The carried values with their names, in order.
   package var carried: [JSONValue.Member] = []
-  /// The total that the first page said.
+  /// A total that only the first page declares.
   var total: Int?
-  /// The most items that a page of the walk had; nil where the page size is known.
+  /// The most items of a page so far; nil if the page size is known.
   var largest: Int?
-  /// Whether a flag or a number of pages said that this page follows, where an answer may say that it
-  /// does not.
+  /// Whether a flag or a number of pages promised this page. Set only if the description has a rule
+  /// by which an answer could deny that.
   var isPromised = false
   var shown: ContentWatch?
-  /// Whether the route is one of those to the page before.
+  /// Whether the route leads to the previous page.
   var isBackward = false
   var anchor: JSONValue?
   package var restarts = 0
   package var state: JSONValue?
-  /// The indexes that the page was found in, from the outermost.
+  /// The URLs of the indexes that list the page, outermost first.
   package var within: [String] = []
 
   package init(_ target: Target, route: Int = 0, seen: Int? = nil) {
@@ -50,7 +57,7 @@ package struct Bookmark: Hashable {
     self.seen = seen
   }
 
-  /// Reads a position; throws `invalidArgument` for one that another source wrote.
+  /// Decodes a position; throws `invalidArgument` for a position of another source.
   package init(_ position: Position) throws(PageError) {
     guard let value = position.value, let target = Self.target(in: value) else {
       throw PageError(
@@ -81,7 +88,7 @@ package struct Bookmark: Hashable {
 
   private static let targets = ["url", "token", "offset", "page", "request", "start"]
 
-  /// Whether there are two targets, or two members of one name.
+  /// Returns whether the value has two targets, or two members with the same name.
   private static func isAmbiguous(_ value: JSONValue) -> Bool {
     guard case .object(let members) = value, members.count > 1 else { return false }
     var targetCount = 0
@@ -127,7 +134,7 @@ package struct Bookmark: Hashable {
     return Position(.object(members))
   }
 
-  /// What the target sends; null for the first page.
+  /// The value that the request sends; null for the first page.
   var value: JSONValue {
     switch target {
     case .start: .null
@@ -137,8 +144,9 @@ package struct Bookmark: Hashable {
     }
   }
 
-  /// Whether a listing that goes on by `next` can have made it: a page's number is no offset, and
-  /// neither is a token. A number in the place of a token is one that a later walk starts with.
+  /// Returns whether a listing with the source `next` can have made the position: an offset is no
+  /// page number, and neither is a token. A token that is a number fits a counter, because a later
+  /// walk may start with it.
   func counts(like next: Pagination.Next) -> Bool {
     switch (target, next.root) {
     case (.offset, .offset), (.offset, .contentRange), (.page, .pageNumber): true
@@ -150,7 +158,7 @@ package struct Bookmark: Hashable {
     }
   }
 
-  /// Whether the position moves on by counting items or pages, whatever a page holds.
+  /// Whether the position advances by counting items or pages, without a value from the page.
   package var isCounted: Bool {
     switch target {
     case .offset, .page: true
@@ -158,7 +166,7 @@ package struct Bookmark: Hashable {
     }
   }
 
-  /// The number a counter would go on from: its own, or a token that is one.
+  /// The number from which a counter continues: the position's own, or a token that is a number.
   var count: Int? {
     switch target {
     case .offset(let number), .page(let number): number
@@ -169,8 +177,8 @@ package struct Bookmark: Hashable {
 }
 
 extension Position {
-  /// The cursor that leads to this position, if it is a word for an end, such as `END`, `none` or
-  /// `-1`: what some servers give where no page follows.
+  /// The cursor of this position, if it is a word for an end, such as `END`, `none` or `-1`, which
+  /// some servers send when no page follows; nil otherwise.
   package var endWord: String? {
     guard case .token(let value)? = (try? Bookmark(self))?.target else { return nil }
     let text = value.plainText
@@ -182,11 +190,11 @@ extension Position {
   }
 }
 
-/// What no cursor may hold, wherever it came from: a page, or an edited checkpoint.
+/// Checks of cursors, which come from a page or from a checkpoint that may have been edited.
 enum CursorCheck {
   /// The most bytes of a link, and of a cursor that goes into a URL or a header field.
   static let longest = 8 << 10
-  /// The most bytes of a text that goes into a body: names of shards or of a search's state may be long.
+  /// The most bytes of a text in a body, where names of shards or a search's state may be long.
   private static let longestInBody = 256 << 10
 
   /// Throws `invalidCursor` for control characters, which could end a header field or a request

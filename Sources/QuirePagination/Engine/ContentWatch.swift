@@ -1,10 +1,11 @@
 import QuireCore
 
-/// Finds out that a server sends a page again, by a digest of its items, in constant memory.
+/// A detector of repeated pages, by digests of their items, in constant memory.
 ///
-/// Compares with the first page, to which servers return that wrap around, with the page before, and with one
-/// that moves up at powers of two, so that any circle is found after a few rounds. Source: R. P. Brent, "An improved Monte Carlo factorization algorithm"
-/// (1980). Small enough to travel in a position.
+/// It compares a page with the first one, to which some servers wrap around, with the page before,
+/// and with a page that is replaced after 1, 2, 4, 8… pages, so that any cycle is found within a
+/// few rounds. Source: R. P. Brent, "An improved Monte Carlo factorization algorithm" (1980). It is
+/// small enough to be stored in a position.
 package struct ContentWatch: Hashable {
   private var first: UInt64
   private var last: UInt64
@@ -12,21 +13,21 @@ package struct ContentWatch: Hashable {
   private var steps = 0
   private var patience = 1
 
-  /// Begins with the digest of the first page.
+  /// Creates a watch from the digest of the first page.
   init(_ digest: UInt64) {
     first = digest
     last = digest
     mark = digest
   }
 
-  /// Reads what `value` wrote; nil for anything else.
+  /// Decodes `value`; nil for any other JSON.
   init?(_ value: JSONValue) {
     guard case .array(let parts) = value, parts.count == 4 || parts.count == 5,
       let last = parts[0].string.flatMap({ UInt64($0, radix: 16) }),
       let mark = parts[1].string.flatMap({ UInt64($0, radix: 16) }),
       let steps = parts[2].count, let patience = parts[3].count, patience < Int.max / 2
     else { return nil }
-    // Positions of before have no first page.
+    // Positions that older versions stored have four parts, without the first page.
     first = parts.last?.string.flatMap { UInt64($0, radix: 16) } ?? last
     self.last = last
     self.mark = mark
@@ -41,10 +42,10 @@ package struct ContentWatch: Hashable {
     ]
   }
 
-  /// Whether a page with this digest was there before, as far as that is known.
+  /// Returns whether the digest is that of a remembered page.
   func knows(_ digest: UInt64) -> Bool { digest == first || digest == last || digest == mark }
 
-  /// Takes note of a page.
+  /// Returns the watch after another page.
   func visiting(_ digest: UInt64) -> ContentWatch {
     var watch = self
     watch.last = digest
@@ -57,12 +58,12 @@ package struct ContentWatch: Hashable {
     return watch
   }
 
-  /// The same for the same values in the same order, in every process (FNV-1a, 64 bits).
+  /// Returns a digest of values in order, the same in every process (FNV-1a, 64 bits).
   static func digest(of values: [JSONValue]) -> UInt64 {
     var hash = FNV1a()
     for value in values {
       hash.add(value.description.utf8)
-      // No JSON text holds this byte.
+      // This byte separates the values, because it occurs in no JSON text.
       hash.add(CollectionOfOne(0xFF))
     }
     return hash.value

@@ -1,17 +1,18 @@
 import HTTPTypes
 import QuireCore
 
-/// Where a page leads: to the next page, the page before, the end, or a later walk.
+/// The part of the engine that finds what follows a page: another page, the end, or a later walk.
 struct ContinuationFinder: EnginePart {
   let engine: PaginationEngine
 
   private var judge: EndJudge { EndJudge(engine: engine) }
 
-  /// Where a page of `itemCount` items leads.
+  /// Returns what follows a page of `itemCount` items.
   ///
-  /// In this order: a flag that says the end; a flag that says more, which nothing but a token can
-  /// contradict; the token; what a total, a short or an empty page let one infer. Never throws: the
-  /// page is whole, and what is wrong with the next link is raised after it.
+  /// These decide, in this order: a flag that says the end; a flag that says more, which makes a
+  /// missing token an error; the token; an end inferred from a total, a short or an empty page.
+  /// Never throws: the page is complete and is delivered, and an error about the next page is
+  /// thrown after it.
   func continuation(after answer: PageAnswer, itemCount: Int) -> Continuation {
     var result = Continuation()
     do {
@@ -20,7 +21,7 @@ struct ContinuationFinder: EnginePart {
       do {
         result.previous = try previous(of: answer, itemCount: itemCount)
       } catch  where answer.bookmark?.isBackward != true {
-        // A walk forwards has no use for it.
+        // A walk forwards does not need the previous page.
       }
       try findNext(after: answer, itemCount: itemCount, &result)
       if result.next == nil, result.nextFailure == nil {
@@ -30,15 +31,15 @@ struct ContinuationFinder: EnginePart {
     } catch let error as PageError {
       result.nextFailure = error
     } catch {
-      // All that is not ours comes from a closure.
+      // All errors but `PageError` come from a closure.
       result.nextFailure = PageError(
         .sourceFailed, "The closure that leads to the next page threw: \(error)", underlying: error)
     }
     return result
   }
 
-  /// Where a page leads, as its head tells before its body has come; nil where something in a body may lead elsewhere
-  /// or end the listing.
+  /// Returns the next position if the header fields alone determine it, before the body arrives;
+  /// nil if something in the body could change it or end the listing.
   func next(inHeadOf answer: PageAnswer) -> Position? {
     guard engine.custom == nil, isToldByHead else { return nil }
     return continuation(after: answer, itemCount: 1).next
@@ -49,7 +50,7 @@ struct ContinuationFinder: EnginePart {
     case .linkHeader, .header: break
     default: return false
     }
-    // What positions carry along is read from bodies.
+    // The values that positions carry are read from bodies.
     let carries =
       !pagination.request.carry.isEmpty || pagination.total?.scope == .firstPage
       || pagination.policy.close != nil
@@ -70,7 +71,7 @@ struct ContinuationFinder: EnginePart {
       let next = try? bookmark(after: answer, itemCount: itemCount)
       result.closing = try closing(after: answer, next: next)
     }
-    // A page that was reached backwards has one behind it, whatever its flags say about the other end.
+    // A page that was reached backwards has a page behind it. Its flags are about the other end.
     let isBackward = answer.bookmark?.isBackward ?? false
     if !isBackward, try flag == .end || reader.isLast(answer) { return }
     guard var next = try bookmark(after: answer, itemCount: itemCount) else {
@@ -127,7 +128,7 @@ struct ContinuationFinder: EnginePart {
 
   // MARK: Sources
 
-  /// The first route that leads on from a page; nil when none does.
+  /// Returns the position by the first route that leads to a next page; nil if none does.
   func bookmark(after answer: PageAnswer, itemCount: Int) throws -> Bookmark? {
     if let custom = engine.custom {
       return try bookmark(custom, after: answer, itemCount: itemCount)
@@ -139,7 +140,7 @@ struct ContinuationFinder: EnginePart {
       }
       var bookmark = Bookmark(target, route: index)
       if case .page(let page) = target, counter.tracksItemsSeen {
-        // A page that does not advance keeps its count, so that the walk sees the loop.
+        // The count stays if the page number does not advance, so that the walk detects the loop.
         let seen = counter.itemsSeen(before: answer)
         let advances = counter.count(of: answer, on: route).map { page > $0 } ?? true
         bookmark.seen = advances ? seen.map { $0.plus(itemCount) } : seen
@@ -189,7 +190,7 @@ struct ContinuationFinder: EnginePart {
     }
   }
 
-  /// A sum that a hostile number cannot make trap.
+  /// Returns a sum; throws instead of trapping if a server's number makes it overflow.
   private static func sum(_ left: Int, _ right: Int) throws -> Int {
     let (sum, overflow) = left.addingReportingOverflow(right)
     guard !overflow else {
@@ -199,7 +200,7 @@ struct ContinuationFinder: EnginePart {
     return sum
   }
 
-  /// The value of a source, unless it is blank or a sentinel.
+  /// Returns the value of a source; nil if it is blank or a sentinel.
   private func token(_ source: Pagination.Next, in answer: PageAnswer) throws -> JSONValue? {
     let value: JSONValue? =
       switch source {
@@ -215,7 +216,7 @@ struct ContinuationFinder: EnginePart {
           .compactMap { $0?.isBlank == false ? $0 : nil }
           .max { $0.isLess(than: $1) }
       case .transformed(.lastItem(let path), .jsonText):
-        // As JSON, null and an empty text are keys like any other, as those of CouchDB's views may be.
+        // As JSON, null and an empty text are keys like any other, for example in CouchDB's views.
         try answer.document.value(at: path, inLastItemOf: items)
           .map { JSONValue.string($0.description) }
       case .transformed(let source, .formDecoded(when: let condition?))
@@ -238,8 +239,7 @@ struct ContinuationFinder: EnginePart {
     return .object(members)
   }
 
-  /// The value at a path; where an empty text is a cursor like any other, that of an empty element of
-  /// XML too.
+  /// Returns the value at a path; "" for an empty XML element, if the policy makes that a cursor.
   private func bodyValue(at path: PagePath, in answer: PageAnswer) throws -> JSONValue? {
     if let value = try answer.value(at: .body(path), items: items) { return value }
     guard pagination.policy.emptyCursor == .value, try answer.document.count(at: path) ?? 0 > 0
@@ -261,7 +261,7 @@ struct ContinuationFinder: EnginePart {
     }
   }
 
-  /// A link as seen from the page it was found in, or from where that page says (XML Base).
+  /// Returns a link as an absolute URL, by the page's address or its declared base (XML Base).
   private func absolute(
     _ value: JSONValue, from source: Pagination.Next, in answer: PageAnswer
   ) throws -> String {
@@ -276,13 +276,12 @@ struct ContinuationFinder: EnginePart {
     let reference = try URLReference(link: text)
     if reference.scheme != nil { return text }
     var target = reference.resolved(against: try reader.base(ofLinksFrom: source, in: answer))
-    // It is not sent, and two that differ by it lead to one page.
+    // The fragment is not sent, and links that differ only in it lead to one page.
     target.fragment = nil
     return target.text
   }
 
-  /// A description with its link as seen from the page it was found in; a plain link describes a
-  /// request, too.
+  /// Returns a description of a request, with an absolute link; a plain link describes one, too.
   func description(_ value: JSONValue, href: String) -> JSONValue {
     guard case .object(var members) = value else { return ["href": .string(href)] }
     let known = ["method", "headers", "body", "merge"]
@@ -292,7 +291,7 @@ struct ContinuationFinder: EnginePart {
 
   // MARK: Closures
 
-  /// Where the closure leads after an answer; nil for the end.
+  /// Returns the position of the page that the closure requests after an answer; nil for the end.
   func bookmark(
     _ next: (AnsweredPage) throws -> NextPage?, after answer: PageAnswer, itemCount: Int
   ) throws -> Bookmark? {
@@ -307,7 +306,7 @@ struct ContinuationFinder: EnginePart {
     return bookmark
   }
 
-  /// A request as positions hold it.
+  /// Returns a request as positions store it.
   private static func description(
     of request: PageRequest, href: String
   ) throws(PageError) -> JSONValue {
@@ -334,8 +333,8 @@ struct ContinuationFinder: EnginePart {
 
   // MARK: Indexes
 
-  /// The page behind an answer: the first that it lists itself, else the one behind it in the index
-  /// that listed it; nil when all indexes are at their end.
+  /// Returns the position behind an answer: the first page that it lists, else the page behind it
+  /// in the index that lists it; nil at the end of all indexes.
   func bookmark(inIndexAfter answer: PageAnswer) throws -> Bookmark? {
     guard let route = reader.indexRoute else { return nil }
     var within = answer.sent?.within ?? []
@@ -371,10 +370,10 @@ struct ContinuationFinder: EnginePart {
 
   // MARK: The page before, later walks and recovery
 
-  /// Where the page before an answer is; nil where nothing leads to it.
+  /// Returns the position of the page before an answer; nil if nothing leads to it.
   func previous(of answer: PageAnswer, itemCount: Int) throws -> Position? {
     guard let rule = pagination.previous else { return nil }
-    // A link says by being there that there is a page before; a key is there on the first page too.
+    // A link means that there is a previous page; a key exists on the first page, too.
     let isKnownFirst = answer.isFirst && rule.send != .url && rule.send != .request
     if isKnownFirst { return nil }
     if answer.bookmark?.isBackward == true, try isFirst(answer, rule, itemCount: itemCount) {
@@ -393,7 +392,7 @@ struct ContinuationFinder: EnginePart {
     return nil
   }
 
-  /// Whether a page that was reached backwards says that it is the first of all.
+  /// Returns whether a page that was reached backwards is the first of the listing.
   private func isFirst(
     _ answer: PageAnswer, _ rule: Pagination.PreviousRule, itemCount: Int
   ) throws -> Bool {
@@ -409,7 +408,7 @@ struct ContinuationFinder: EnginePart {
     }
   }
 
-  /// Where a later walk for changes starts; nil where the page does not say.
+  /// Returns the position where a later walk for changes starts; nil if the page does not give it.
   func resumption(after answer: PageAnswer) throws -> Position? {
     guard let route = pagination.resume,
       let target = try target(of: route, after: answer, itemCount: 0)
@@ -425,7 +424,7 @@ struct ContinuationFinder: EnginePart {
     return bookmark.position
   }
 
-  /// What has to be closed if this answer is the last of the walk; nil for nothing.
+  /// Returns the position to close if this answer is the walk's last; nil for none.
   func closing(after answer: PageAnswer, next: Bookmark?) throws -> Position? {
     guard pagination.policy.close != nil else { return nil }
     var bookmark = next ?? Bookmark(Bookmark.Target.start)
@@ -433,13 +432,13 @@ struct ContinuationFinder: EnginePart {
     return bookmark.position
   }
 
-  /// How often a walk goes on after that.
+  /// The most recoveries of a walk.
   private static let mostRestarts = 3
 
-  /// Where the walk continues in place of `lost`, and what that means; nil for an error.
+  /// Returns where the walk continues in place of `lost`, and how; nil if the error stands.
   ///
-  /// `replacement` is the cursor that the server gives in place of the one it has forgotten; `reopened`
-  /// are the values of a new opening, where the rule asks for one.
+  /// `replacement` is the cursor that the server gives in place of the expired one. `reopened` are
+  /// the values of a new opening, if the rule needs one.
   func recovery(
     at lost: Bookmark, from error: PageError, replacement: JSONValue?,
     reopened: [JSONValue.Member] = []
@@ -481,8 +480,8 @@ struct ContinuationFinder: EnginePart {
 }
 
 extension String {
-  /// A URL with the spaces of its query as `%20`: some services write filters into links as they are,
-  /// and in a query every parser reads a space alike.
+  /// The URL with the spaces of its query as `%20`. Some services write filters into links
+  /// unencoded, and every parser reads a space in a query alike.
   package var encodingBlanksOfQuery: String {
     guard utf8.contains(0x20), let mark = utf8.firstIndex(of: UInt8(ascii: "?")) else {
       return self

@@ -1,17 +1,17 @@
 import HTTPTypes
 import QuireCore
 
-/// Whether the parts of a description fit together and fit the walk's own request: checked before the
-/// first request, so that a walk does not fail in its middle.
+/// A check of whether the parts of a description fit together and fit the walk's own request. It is
+/// made before the first request, so that a walk does not fail in its middle.
 struct DescriptionCheck {
   let pagination: Pagination
   let routes: [Pagination.Route]
   let backwardRoutes: [Pagination.Route]
-  /// The caller's request with constants and page size in it.
+  /// The caller's request, with the constants and the page size.
   let base: PageRequest
   let pageSize: Int?
 
-  /// Throws `invalidArgument` that says which parts do not fit, and why.
+  /// Throws `invalidArgument` if parts do not fit; the message says which, and why.
   func check(first: PageRequest) throws(PageError) {
     try checkComposition()
     try checkAgainstRequest()
@@ -19,7 +19,7 @@ struct DescriptionCheck {
     try checkBodyKind(of: first)
   }
 
-  /// Checks the description for itself.
+  /// Checks the parts of the description against each other.
   private func checkComposition() throws(PageError) {
     if let path = pagination.items.missingPath {
       guard (try? PagePath(path.text + "_/more")) != nil else {
@@ -127,7 +127,7 @@ struct DescriptionCheck {
     let countsPages = routes.map(\.next).contains {
       if case .pageNumber = $0.root { true } else { false }
     }
-    // What links themselves have of the number of pages says how many there are, and their last one ends.
+    // A number of pages in a link, such as `rel=last`, can end a walk by links.
     let isOfLinks = if case .linkQueryItem = total.source { true } else { false }
     switch total.kind {
     case .pages where !countsPages && !isOfLinks:
@@ -204,7 +204,7 @@ struct DescriptionCheck {
     }
   }
 
-  /// Checks that values which go into a body have one to go to.
+  /// Checks that the request has a body if values go into one.
   private func checkBody(of request: PageRequest) throws(PageError) {
     for placement in routes.map(\.send) + [pagination.size?.send].compactMap({ $0 }) {
       switch placement {
@@ -223,7 +223,7 @@ struct DescriptionCheck {
     }
   }
 
-  /// Checks that a body is of the kind that values are written into.
+  /// Checks that the body is of the kind that the values go into.
   private func checkBodyKind(of request: PageRequest) throws(PageError) {
     for placement in routes.map(\.send) {
       switch (placement, request.body) {

@@ -1,23 +1,24 @@
 public import QuireCore
 
-/// Whether a page is the last one, by what the server declares and by what its pages let one infer.
+/// The part of the engine that decides whether a page is the last one, by what the server declares
+/// and by what its pages imply.
 struct EndJudge: EnginePart {
   let engine: PaginationEngine
 
-  /// What a total says about the page it came with.
+  /// The conclusion from a total about a page.
   enum TotalVerdict {
-    /// There is no more.
+    /// The page is the last one.
     case reached
-    /// There is more.
+    /// More follows.
     case more
-    /// More came than there is by its word: it is no total.
+    /// More came than the total says, so it is wrong.
     case contradicted
-    /// Nothing that can be known here.
+    /// The total allows no conclusion here.
     case silent
   }
 
-  /// The description's total with what an answer says, or else one that ends the walk; nil where it says
-  /// none, or a number that the page itself contradicts.
+  /// Returns the description's total, or else a total that ends the walk; nil if the answer has
+  /// none, or one that the page itself contradicts.
   func total(
     in answer: PageAnswer, itemCount: Int, warnings: inout [WalkReport.Warning]
   ) throws -> Total? {
@@ -27,7 +28,7 @@ struct EndJudge: EnginePart {
       found = try reader.total(source, in: answer)
     }
     guard let total = found else { return nil }
-    // Estimates are wrong by nature, and a lower bound is right with more.
+    // An estimate is wrong by nature, and more than a lower bound is no contradiction.
     let isContradicted =
       if case .contradicted = verdict(on: total, answer: answer, next: nil, itemCount: itemCount) {
         [.items, .pages].contains(total.kind)
@@ -40,8 +41,8 @@ struct EndJudge: EnginePart {
     return nil
   }
 
-  /// What a total says about a continuation behind a page of `itemCount` items; `next` is where the
-  /// description's source leads.
+  /// Returns the conclusion from a total about a page of `itemCount` items; `next` is the position
+  /// that the description's source gives.
   func verdict(
     on total: Total, answer: PageAnswer, next: Bookmark?, itemCount: Int
   ) -> TotalVerdict {
@@ -74,8 +75,8 @@ struct EndJudge: EnginePart {
     return seen >= total ? .reached : .more
   }
 
-  /// Behind an empty page it is the place that counts: items that never came keep no walk going for
-  /// ever.
+  /// Returns the conclusion about an empty page. It depends on the page's place, so that items that
+  /// never came do not keep the walk going for ever.
   private func verdict(
     onItems total: Int, behindEmpty answer: PageAnswer, next: Bookmark?
   ) -> TotalVerdict {
@@ -84,7 +85,7 @@ struct EndJudge: EnginePart {
     if case .page = next.target {
       guard let pages = counter.pagesSeen(before: answer) else { return .silent }
       let size = (try? reader.pageSize(of: answer)) ?? answer.bookmark?.largest ?? 1
-      // One page beyond those that the total has room for: a page in the middle may be empty.
+      // Leaves room for one page more than the total needs: a page in the middle may be empty.
       return pages.times(size) < total ? .more : .silent
     }
     guard let seen = counter.itemsSeen(with: answer, next: next, itemCount: 0) else {
@@ -111,15 +112,15 @@ struct EndJudge: EnginePart {
 
   // MARK: Rules that infer
 
-  /// What the totals of a page say together about a continuation.
+  /// The conclusions from all totals of a page.
   struct Counts {
-    /// Whether one that ends the walk is reached.
+    /// Whether a total that ends the walk is reached.
     var isReached = false
-    /// Whether one that ends the walk says that more follows.
+    /// Whether a total that ends the walk says that more follows.
     var saysMore = false
-    /// The first that says so, among those that end nothing too.
+    /// The first total that says that more follows, even if it does not end the walk.
     var more: Total?
-    /// Whether one says outright that a page follows.
+    /// Whether a number of pages or of remaining items says that a page follows.
     var promisesMore = false
   }
 
@@ -146,7 +147,7 @@ struct EndJudge: EnginePart {
     return counts
   }
 
-  /// Whether one of the rules that infer says that this was the last page.
+  /// Returns whether a rule that infers the end says that this page is the last one.
   func isEnd(
     _ answer: PageAnswer, next: Bookmark, itemCount: Int, _ counts: Counts,
     _ result: inout Continuation
@@ -170,12 +171,12 @@ struct EndJudge: EnginePart {
     }
   }
 
-  /// Whether a page has fewer items than a full one.
+  /// Returns whether a page has fewer items than a full one.
   private func isShort(_ answer: PageAnswer, _ itemCount: Int) throws -> Bool {
     try reader.pageSize(of: answer).map { itemCount < $0 } ?? false
   }
 
-  /// Whether the next number is not beyond the one that this page was asked for by.
+  /// Returns whether the next number is not greater than the one that this page was requested with.
   private func isBehind(_ next: Bookmark, sentFor answer: PageAnswer) -> Bool {
     guard let number = next.count else { return false }
     let sent =
@@ -192,7 +193,7 @@ struct EndJudge: EnginePart {
     return sent.map { $0.isSame(as: next.value) } ?? false
   }
 
-  /// Whether the next offset is that of this page.
+  /// Returns whether the next offset is that of this page.
   func isStandstill(_ next: Bookmark, after answer: PageAnswer) -> Bool {
     guard case .offset(let offset) = next.target, !isCustom else { return false }
     return offset == counter.count(of: answer, on: routes[next.route])
@@ -208,16 +209,19 @@ struct EndJudge: EnginePart {
       ])
   }
 
-  /// Whether an answer without a page may come in the place of one, as the description says.
+  /// Whether the description has a rule by which an answer is the end instead of a page.
   var endsByAnswer: Bool {
     pagination.policy.failure.contains { $0.kind == .empty }
       || pagination.end.contains { if case .status = $0 { true } else { false } }
   }
 
-  /// Why more exists behind a number of pages that ended the walk, where so many pages of the size that the
-  /// answer names do not hold as many items as it says there are: the server pages no further. Behind a page that
-  /// is not full, less than a page may be the estimate's error, but not where a round thousand came: that is a
-  /// window, which the size does not divide.
+  /// Returns the error that more items exist behind a number of pages that ended the walk; nil if
+  /// there is no sign of them.
+  ///
+  /// If that many pages, of the size that the answer declares, hold fewer items than it estimates,
+  /// the server pages no further. Behind a page that is not full, a difference of less than a page
+  /// may be the estimate's error, unless the items that came are a round thousand: then there is a
+  /// window that the size does not divide.
   func window(behind answer: PageAnswer, itemCount: Int, _ total: Total?) throws -> PageError? {
     guard let total, total.kind == .estimate, let echo = pagination.size?.echo,
       let size = try answer.value(at: .body(echo), items: pagination.items)?.count, size > 0
@@ -236,7 +240,7 @@ struct EndJudge: EnginePart {
     return nil
   }
 
-  /// Doubts about an end that the page told by leading nowhere.
+  /// Warns about a page without a continuation that says that items remain.
   func noteEnd(of answer: PageAnswer, _ result: inout Continuation) {
     guard answer.bookmark?.isBackward != true, let total = result.total,
       total.kind == .remaining, total.value > 0
@@ -250,26 +254,25 @@ struct EndJudge: EnginePart {
 }
 
 extension WalkReport.Warning.Code {
-  /// More came than the server declared, so that its total was not believed.
+  /// More items or pages came than the server declared, so its total was ignored.
   public static let contradictedTotal = Self("contradictedTotal")
   /// An empty page ended the listing although by the server's total more should have followed.
   public static let emptyPageBeforeTotal = Self("emptyPageBeforeTotal")
-  /// A page had something else than a whole number where the total should be.
+  /// A page had something other than a whole number in place of the total.
   public static let unreadableTotal = Self("unreadableTotal")
   /// The last page says that items remain behind it.
   public static let endBeforeTotal = Self("endBeforeTotal")
 }
 
-/// What stands where a server should say how much there is.
+/// The value that an answer has in place of a total.
 enum DeclaredTotal: Hashable {
-  /// Nothing, or a word or number that means it is not known.
+  /// No value, or a word or negative number that means an unknown total.
   case none
-  /// A whole number, however it is spelt; a lower bound where the server says so.
+  /// A whole number in any notation; a lower bound if the server says so.
   case number(Int, isLowerBound: Bool)
-  /// Something else, in words that quote nothing of it.
+  /// Another value, in words that do not quote it.
   case other(String)
 
-  /// Reads a value.
   init(_ value: JSONValue?) {
     switch value {
     case nil, .null: self = .none
@@ -282,7 +285,7 @@ enum DeclaredTotal: Hashable {
     }
   }
 
-  /// `{"value": 10000, "relation": "gte"}`, as Elasticsearch and OpenSearch write a total.
+  /// Reads a total as Elasticsearch and OpenSearch write it: `{"value": 10000, "relation": "gte"}`.
   private static func object(_ value: JSONValue?) -> DeclaredTotal {
     let isLowerBound: Bool
     switch value?["relation"] {
@@ -305,7 +308,7 @@ enum DeclaredTotal: Hashable {
     return number >= 0 ? .number(number, isLowerBound: false) : .none
   }
 
-  /// `*` in Content-Range (RFC 9110, §14.4), and what else stands for a number that was not counted.
+  /// Whether the text means an unknown number: `*` in Content-Range (RFC 9110, §14.4), or a word.
   private static func isUnknown(_ text: String) -> Bool {
     let words: Set = ["", "*", "?", "-", "unknown", "null", "none", "n/a", "nan"]
     return words.contains(text.trimmingBlanks.lowercased())

@@ -1,23 +1,23 @@
 package import HTTPTypes
 package import QuireCore
 
-/// What a pagination description gets to see of one answer.
+/// An answer, as far as a description can read it.
 package struct PageAnswer {
-  /// The request as the description made it.
+  /// The request as the engine built it.
   package var request: PageRequest
-  /// Where the answer came from after redirects: relative links start here.
+  /// The answer's URL after redirects, from which relative links start.
   package var url: String
   package var status: Int
   package let headerFields: HTTPFields
-  /// The links in `headerFields`, read once.
+  /// The links in `headerFields`, parsed once.
   package let links: LinkHeader
-  /// The decoded body; an `EmptyDocument` when it could not be decoded.
+  /// The decoded body; an `EmptyDocument` if it could not be decoded.
   package var document: any PageDocument
-  /// What the request was made of; nil for the plain first page.
+  /// The decoded position that was requested; nil for the plain first page.
   package let sent: Bookmark?
-  /// How the page was reached; nil for the first one.
+  /// The decoded position that leads to the page; nil for every first page.
   let bookmark: Bookmark?
-  /// The indexes that the page may be in the middle of, by their addresses.
+  /// The pages that the indexes around the page list, by the indexes' URLs.
   package var indexes: [String: [String]] = [:]
 
   package init(
@@ -35,53 +35,53 @@ package struct PageAnswer {
   }
 }
 
-/// What an answer is, before its items are looked at.
+/// The classification of an answer, before its items are decoded.
 package enum Screening {
   /// A page whose items can be decoded.
   case page
-  /// A page without items, whatever the body says.
+  /// A page without items, regardless of its body.
   case emptyPage
-  /// The news that the listing ended before this position.
+  /// The listing ended before this position.
   case end
-  /// A failure, inside whatever status.
+  /// A failure, under any status.
   case failure(PageFailure)
 }
 
-/// A failure that a description recognised.
+/// A failure that the description recognised.
 package struct PageFailure: Hashable, Sendable {
-  /// Anything but `empty`, which is a page.
+  /// The kind; never `empty`, which is classified as an empty page.
   package var kind: Pagination.FailureRule.Class
-  /// The server's own words, where the description says where they are.
+  /// The server's message, by the description's source, or else the value that shows the failure.
   package var message: String?
-  /// How long to wait before the next attempt.
+  /// The time to wait before the next attempt, as the answer says; nil if it does not.
   package var delay: Duration?
-  /// How long to wait where nothing in the answer says so.
+  /// The time to wait if the answer does not say it.
   package var standardDelay: Duration?
-  /// The cursor that the server gives in place of the one it no longer knows.
+  /// The cursor that the server gives in place of the expired one.
   package var cursor: JSONValue?
 }
 
-/// Where a page leads.
+/// What follows a page, with the page's total.
 package struct Continuation {
   package var next: Position?
-  /// What is wrong with the continuation; raised after the page was delivered.
+  /// The error about the next page, to be thrown after the page was delivered.
   package var nextFailure: PageError?
   package var previous: Position?
-  /// What has to be closed if the walk goes no further.
+  /// The position to close if the walk goes no further.
   package var closing: Position?
   package var total: Total?
-  /// Where a later walk for changes starts.
+  /// The position where a later walk for changes starts.
   package var resume: Position?
-  /// What speaks against what was taken from the page.
+  /// Signs of a problem with the end or the total.
   package var warnings: [WalkReport.Warning] = []
-  /// What is raised after the page if it is the last one and the server declared more items than came.
+  /// The error to throw after the last page if the server declared more items than came.
   package var endDoubt: PageError?
 
   package init() {}
 }
 
 extension PageAnswer {
-  /// The answer to the request for the page at `position`.
+  /// Creates the answer to the request for the page at `position`.
   package init(
     request: PageRequest, url: String, status: Int, headerFields: HTTPFields,
     document: any PageDocument, position: Position
@@ -91,27 +91,27 @@ extension PageAnswer {
       sent: position.value == nil ? nil : try? Bookmark(position))
   }
 
-  /// The position that was asked for.
+  /// The position that was requested.
   package var position: Position { sent?.position ?? .start }
 
-  /// Whether the request sent something that can expire.
+  /// Whether the request sent a cursor, which can expire.
   var sentCursor: Bool {
     guard let sent else { return false }
     return sent.target != .start || sent.carried.contains { $0.name == RequestBuilder.resumption }
   }
 
-  /// Whether this answers a request that sent no continuation.
+  /// Whether the request sent no continuation.
   var isFirst: Bool { bookmark == nil }
 
-  /// The value of a header field; nil when there is none.
+  /// Returns the value of a header field; nil if there is none.
   func field(_ name: String) -> JSONValue? {
     HTTPField.Name(name).flatMap { headerFields[$0] }.map(JSONValue.string)
   }
 
-  /// The answer's Content-Range; nil when there is none or it cannot be read.
+  /// The answer's Content-Range; nil if there is none or it cannot be read.
   var contentRange: ItemRange? { headerFields[.contentRange].flatMap(ItemRange.init) }
 
-  /// The value at a source; nil where there is nothing. Throws `shape` where the page is ambiguous.
+  /// Returns the value of a source; nil if there is none. Throws `shape` if a path is ambiguous.
   package func value(at source: Pagination.ValueSource, items: Pagination.Items) throws
     -> JSONValue?
   {
@@ -139,7 +139,7 @@ extension PageAnswer {
     return nil
   }
 
-  /// Whether the answer is as the condition demands.
+  /// Returns whether the answer meets the condition.
   func matches(_ condition: Pagination.Condition, items: Pagination.Items) throws -> Bool {
     guard condition.statuses.isEmpty || condition.statuses.contains(status) else { return false }
     guard let source = condition.value else { return true }
@@ -153,7 +153,7 @@ extension PageAnswer {
     return condition.test.passes(value)
   }
 
-  /// The decoded value of a link's query parameter.
+  /// Returns the decoded value of a link's query parameter; nil if the link lacks it.
   static func queryItem(_ name: String, of link: String) -> JSONValue? {
     let raw = link.prefix { $0 != "#" }
     guard let mark = raw.firstIndex(of: "?") else { return nil }

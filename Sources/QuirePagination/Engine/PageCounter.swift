@@ -1,18 +1,18 @@
 import QuireCore
 
-/// Where a walk stands that counts items or pages.
+/// The part of the engine that counts items and pages, in walks by offset or page number.
 struct PageCounter: EnginePart {
   let engine: PaginationEngine
 
-  /// The number by which the first page was asked for: the caller's own, or the description's.
+  /// Returns the number in the first request: the caller's own, or the description's.
   func start(of route: Pagination.Route) -> Int? {
     guard let standard = route.next.firstCount else { return nil }
     return route.count(sentBy: RequestEditor(first)) ?? pagination.request.first?.integer
       ?? standard
   }
 
-  /// The number by which this page was asked for; nil when it came by a way that does not count like
-  /// `route`.
+  /// Returns the number that this page was requested with; nil if it was reached by a route that
+  /// does not count as `route` does.
   func count(of answer: PageAnswer, on route: Pagination.Route) -> Int? {
     guard let bookmark = answer.bookmark else { return start(of: route) }
     guard routes.indices.contains(bookmark.route), routes[bookmark.route].send == route.send else {
@@ -21,8 +21,8 @@ struct PageCounter: EnginePart {
     return bookmark.count
   }
 
-  /// How many items came up to the end of this page: what the next offset says, else what was
-  /// counted; nil when the walk does not count them.
+  /// Returns the number of items up to the end of this page, by the next offset or else by
+  /// counting; nil if the walk does not count items.
   func itemsSeen(with answer: PageAnswer, next: Bookmark, itemCount: Int) -> Int? {
     if case .offset(let offset) = next.target, let first = routes[next.route].next.firstCount {
       return offset.minus(first)
@@ -30,7 +30,7 @@ struct PageCounter: EnginePart {
     return itemsSeen(before: answer).map { $0.plus(itemCount) }
   }
 
-  /// How many items came before this page; nil when the walk does not count them.
+  /// Returns the number of items before this page; nil if the walk does not count them.
   func itemsSeen(before answer: PageAnswer) -> Int? {
     if let seen = answer.bookmark?.seen { return seen }
     for route in routes {
@@ -44,7 +44,7 @@ struct PageCounter: EnginePart {
     return nil
   }
 
-  /// How many items came before this page where that was counted, not reckoned from page sizes.
+  /// Returns the number of items before this page; nil if it is only computed from page sizes.
   func exactItemsSeen(before answer: PageAnswer) -> Int? {
     if let seen = answer.bookmark?.seen { return seen }
     for route in routes {
@@ -59,7 +59,7 @@ struct PageCounter: EnginePart {
     return nil
   }
 
-  /// How many pages came before this one; nil when the walk does not count them.
+  /// Returns the number of pages before this one; nil if the walk does not count them.
   func pagesSeen(before answer: PageAnswer) -> Int? {
     for route in routes {
       if case .pageNumber(let first, _) = route.next.root, let page = count(of: answer, on: route) {
@@ -69,7 +69,8 @@ struct PageCounter: EnginePart {
     return nil
   }
 
-  /// Whether positions must say how many items came before: pages do not, and a total needs it.
+  /// Whether positions store the number of items before their page: a total needs it, and page
+  /// numbers do not tell it.
   var tracksItemsSeen: Bool {
     pagination.end.contains { rule in
       guard case .total(let total) = rule else { return false }
@@ -79,9 +80,9 @@ struct PageCounter: EnginePart {
 
   // MARK: Pages not yet requested
 
-  /// The positions of the pages that come so many behind the one at `position`, where the
-  /// description counts and nothing of a page is needed to count on; as far as `total` goes, if the
-  /// server declared one, and numbers do.
+  /// Returns the positions of pages behind the one at `position`, at the distances in `pages`. It
+  /// is empty unless the description counts without a value from each page. Positions beyond
+  /// `total`, if the server declares one, and numbers beyond `Int` are left out.
   func positions(
     after position: Position?, total: Total?, pages: ClosedRange<Int>
   ) -> [Position] {
@@ -103,8 +104,8 @@ struct PageCounter: EnginePart {
     }
   }
 
-  /// The position of a page that is not yet known to follow: what promised the page before it promises this one, as
-  /// far as the total goes.
+  /// Returns the position of a page that may follow. A promise of the known page holds for this
+  /// one, too, as far as the total goes.
   private func position(_ bookmark: Bookmark, behind known: Bookmark?) -> Position {
     var bookmark = bookmark
     bookmark.isPromised = known?.isPromised ?? false

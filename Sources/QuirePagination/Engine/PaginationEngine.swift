@@ -1,26 +1,26 @@
 import HTTPTypes
 package import QuireCore
 
-/// A description fitted to one listing. The structs that decide by it, what to request for a page, what an
-/// answer is, and what follows it, hold nothing else.
+/// A description prepared for one listing. Its parts build requests, read answers and find
+/// continuations, and have no other state.
 ///
-/// Pure: everything it knows is in the description, the first request and the position, so that a new
-/// process resumes where another one stopped. It never changes; it is a reference because it is large and
-/// used for every request.
+/// It is pure: all it uses is the description, the first request and the position, so that a new
+/// process resumes where another one stopped. It never changes; it is a class because it is large
+/// and used for every request.
 package final class PaginationEngine: Sendable {
   package let pagination: Pagination
   let home: Origin
-  /// The caller's request with constants and page size in it: what every request begins as.
+  /// The caller's request with the constants and the page size, from which every request is built.
   let base: PageRequest
-  /// The request for the first page: the base and the first value.
+  /// The request for the first page: the base with the first value.
   package let first: PageRequest
   package let routes: [Pagination.Route]
-  /// The routes to the page before.
+  /// The routes to the previous page.
   let backwardRoutes: [Pagination.Route]
-  /// The number of items a full page has; nil when neither the caller nor the description says.
+  /// The number of items in a full page; nil if neither the caller nor the description says it.
   package let pageSize: Int?
 
-  /// What decides about the next page in place of the description's "next".
+  /// The closure that decides on the next page in place of the description's `next`.
   let custom: (@Sendable (AnsweredPage) throws -> NextPage?)?
 
   private var requests: RequestBuilder { RequestBuilder(engine: self) }
@@ -28,19 +28,19 @@ package final class PaginationEngine: Sendable {
   private var counter: PageCounter { PageCounter(engine: self) }
   private var finder: ContinuationFinder { ContinuationFinder(engine: self) }
 
-  /// Whether the caller's own request asks for a page in the middle of the listing.
+  /// Whether the caller's own request starts in the middle of the listing.
   package let startsMidway: Bool
 
-  /// What the caller should know although the walk goes on, such as a page size that was lowered.
+  /// Notices to the caller that do not stop the walk, such as a page size that was lowered.
   package let notices: [String]
 
-  /// Where a page keeps its items.
+  /// The place of the items in a page.
   package var items: Pagination.Items { pagination.items }
 
-  /// An engine for the listing that `first` asks for.
+  /// Creates an engine for the listing that `first` requests.
   ///
-  /// Throws `invalidArgument` when the parts of the description do not fit together or not to the
-  /// request; the message says which and why.
+  /// Throws `invalidArgument` if the parts of the description do not fit together or do not fit the
+  /// request; the message says which, and why.
   package init(
     _ pagination: Pagination, first: PageRequest, home: Origin, pageSize: Int? = nil,
     custom: (@Sendable (AnsweredPage) throws -> NextPage?)? = nil
@@ -103,7 +103,7 @@ package final class PaginationEngine: Sendable {
   }
 }
 
-/// One of the structs that decide by an engine.
+/// A part of the engine, which answers one kind of question.
 protocol EnginePart: Sendable {
   var engine: PaginationEngine { get }
 }
@@ -120,7 +120,7 @@ extension EnginePart {
   var counter: PageCounter { PageCounter(engine: engine) }
 }
 
-/// The engine's questions; each is documented where it is decided.
+/// The engine's operations, each documented in the part that performs it.
 extension PaginationEngine {
   package func request(at position: Position?) throws(PageError) -> PageRequest {
     try requests.request(at: position)
@@ -180,8 +180,8 @@ extension PaginationEngine {
 
   package func next(inHeadOf answer: PageAnswer) -> Position? { finder.next(inHeadOf: answer) }
 
-  /// Whether the head of an answer without a body leads on: then the server has written a page without items,
-  /// and none was lost on the way.
+  /// Returns whether the header fields of an answer without a body lead to a next page. If so, the
+  /// server meant a page without items, and none was lost in transit.
   package func leadsOn(fromHeadOf answer: PageAnswer) -> Bool {
     !routes.contains { $0.next.isCounter } && continuation(after: answer, itemCount: 0).next != nil
   }
@@ -199,7 +199,7 @@ extension PaginationEngine {
     counter.positions(after: position, total: total, pages: pages)
   }
 
-  /// The rule for which all items of a page must be known before any is delivered; nil without one.
+  /// The name of a rule that needs all items of a page before any is delivered; nil for none.
   package var wholePageRule: String? {
     if pagination.policy.overlap > 0 { return "policy.overlap" }
     if pagination.policy.reversesItems { return "policy.reversesItems" }
@@ -211,15 +211,16 @@ extension PaginationEngine {
 
   package var indexRouteExists: Bool { reader.indexRoute != nil }
 
-  /// The indexes that must be known to go on behind the page at a position, from the outermost.
+  /// Returns the indexes that the walk needs to continue behind a position, outermost first.
   package func indexes(neededAt bookmark: Bookmark?) -> [String] {
     indexRouteExists ? bookmark?.within ?? [] : []
   }
 }
 
 extension PaginationEngine {
-  /// Whether the page at a place may be asked for in another size, and lead on from where it ends: keys and
-  /// offsets do so; numbers of pages, and links that have them in it, would skip items.
+  /// Returns whether the page at a position may be requested with another size, so that the walk
+  /// continues where that page ends. Keys and offsets allow that; page numbers, and links that may
+  /// contain them, would skip items.
   package func allowsOtherSize(at bookmark: Bookmark?) -> Bool {
     guard let send = pagination.size?.send, send != .itemRange, pageSize != nil,
       pagination.policy.overlap == 0, backwardRoutes.isEmpty || bookmark?.isBackward != true,
@@ -234,7 +235,7 @@ extension PaginationEngine {
     switch bookmark.target {
     case .offset, .start: return isByItems(routes[bookmark.route].next.root)
     case .token(let token):
-      // A number may be that of a page.
+      // A number may be a page number.
       return isByItems(routes[bookmark.route].next.root)
         || token.integer == nil && token.plainText.count >= 8
     case .url, .page, .request: return false
@@ -248,7 +249,7 @@ extension PaginationEngine {
     }
   }
 
-  /// The same request for pages of `count` items.
+  /// Returns the same request for pages of `count` items.
   package func request(_ request: PageRequest, ofSize count: Int) throws(PageError) -> PageRequest {
     guard let size = pagination.size else { return request }
     var editor = RequestEditor(request)
@@ -257,11 +258,11 @@ extension PaginationEngine {
   }
 }
 
-/// By what a listing over HTTP is known: how it goes on and what it asks for, without what changes
-/// from page to page, and without secrets, which may be others tomorrow.
+/// The identity of a listing over HTTP: how it continues and what it requests, without values that
+/// change from page to page, and without secrets, which may be replaced.
 ///
-/// Header fields do not count, for most of them are credentials or name the program. Neither does what ends or limits a
-/// walk, what is a failure, or how fast pages come: a position means the same page whatever these say.
+/// Header fields do not count, because most are credentials or name the program. Neither do the
+/// rules for ends, limits, failures and pacing: a position means the same page under all of them.
 extension PaginationEngine {
   /// The identity of this listing.
   package var identity: ListingIdentity {
@@ -303,8 +304,8 @@ extension PaginationEngine {
     ]
   }
 
-  /// Where something goes that is not the same on every page, and the page size, which is a part of its
-  /// own.
+  /// The placements of values that change from page to page, and of the page size, which is a
+  /// separate part of the identity.
   private var changingPlacements: [Pagination.Placement] {
     var placements = (routes + backwardRoutes).map(\.send)
     placements += pagination.request.carry.values.map(\.send)
@@ -314,8 +315,8 @@ extension PaginationEngine {
     return placements
   }
 
-  /// Whether a position means another place where pages have another size: by the page's number,
-  /// however it was counted, and inside a page that is delivered from its end.
+  /// Returns whether the meaning of a position depends on the page size: that of a page number,
+  /// sent by the client or the server, and of a place inside a page that is delivered from its end.
   private func countsPages(_ position: Position) -> Bool {
     guard let bookmark = try? Bookmark(position) else { return true }
     if position.itemOffset > 0, pagination.policy.reversesItems { return true }
@@ -330,7 +331,7 @@ extension PaginationEngine {
     }
   }
 
-  /// Whether a token that a server gave may be a page's number.
+  /// Returns whether a token from a server may be a page number.
   private static func mayBePageNumber(
     _ token: JSONValue, by source: Pagination.Next, _ send: Pagination.Placement
   ) -> Bool {
@@ -353,7 +354,7 @@ extension PaginationEngine {
     return name.contains("page") || !itemWords.contains(where: name.contains)
   }
 
-  /// Words in a parameter's name by which a number in it counts or names items.
+  /// Words in a parameter's name that make a number in it a count or an identifier of items.
   private static let itemWords = [
     "offset", "start", "skip", "from", "since", "after", "before", "seek",
   ]
@@ -362,11 +363,11 @@ extension PaginationEngine {
 // MARK: - Digests
 
 extension PaginationEngine {
-  /// What a position depends on in a description.
+  /// Returns a digest of the parts of a description that positions depend on.
   private static func digest(ofDescription pagination: Pagination) -> String {
     var request = pagination.request
     request.isQuery = false
-    // They are in the request, and belong to its own parts.
+    // The constants are in the request, and belong to its own parts of the identity.
     request.always = Pagination.RequestConstants()
     let essence = Pagination(
       next: pagination.next, send: pagination.send, request: request,
@@ -377,7 +378,7 @@ extension PaginationEngine {
     return digest(Pagination.grammar.write(essence).sorted.description)
   }
 
-  /// The parameters in the order of their names.
+  /// Returns the parameters, sorted by name, without credentials and times.
   private static func essence(of query: QueryString) -> String {
     let pairs = query.pairs.filter { !isVolatile($0.name) }
       .map { ($0.name, PercentEncoding.decode($0.encoded[...], plusIsSpace: true)) }
@@ -407,20 +408,20 @@ extension PaginationEngine {
     }
   }
 
-  /// The text with nothing in elements that are called like secrets.
+  /// Returns the text without the content of elements that are named like secrets.
   private static func withoutSecrets(xml text: String) -> String {
     text.replacing(#/<(?:[\w.\-]+:)?([\w.\-]+)([^<>]*)>[^<]*<\//#) { match in
       isVolatile(String(match.1)) ? "<\(match.1)></" : String(match.0)
     }
   }
 
-  /// Whether something of that name is a credential or a time, and not what is asked for.
+  /// Whether a name is that of a credential or a time, which does not change what is requested.
   private static func isVolatile(_ name: String) -> Bool {
     let small = name.lowercased()
     return SecretName.matches(name) || small.hasPrefix("x-amz-") || small.hasPrefix("x-goog-")
   }
 
-  /// Eight hexadecimal digits, the same in every process.
+  /// Returns a digest of eight hexadecimal digits, the same in every process.
   private static func digest(_ text: String) -> String {
     let hash = ContentWatch.digest(of: [.string(text)])
     return UInt32(truncatingIfNeeded: hash ^ hash >> 32).padded(to: 8, radix: 16)
@@ -428,7 +429,7 @@ extension PaginationEngine {
 }
 
 extension Pagination.Items {
-  /// The same items, where a list that is missing is an error.
+  /// The same items, with a missing list as an error.
   fileprivate var strict: Pagination.Items {
     if case .optional(let selector) = self { return selector.strict }
     if case .members(let selector) = self { return .members(selector.strict) }
@@ -438,7 +439,7 @@ extension Pagination.Items {
 }
 
 extension RequestEditor {
-  /// Takes out what stands at a placement, or, where its place must stay, leaves it empty.
+  /// Removes the value at a placement, or empties it in XML, where its place must stay.
   fileprivate mutating func blank(_ placement: Pagination.Placement) {
     if case .xmlBody = placement {
       var blank = self

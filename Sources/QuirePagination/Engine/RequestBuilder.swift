@@ -1,23 +1,23 @@
 import HTTPTypes
 import QuireCore
 
-/// The request for a page, made of its position.
+/// The part of the engine that builds the request for a page from its position.
 struct RequestBuilder: EnginePart {
   let engine: PaginationEngine
 
   private var home: Origin { engine.home }
   private var base: PageRequest { engine.base }
 
-  /// The request for the page at `position`; nil and `.start` are the first page.
+  /// Returns the request for the page at `position`; nil and `.start` are the first page.
   ///
-  /// Throws `invalidArgument` for a position of another listing, `invalidCursor` for one that cannot
-  /// be sent, `crossOriginLink` and `refusedLink` for a link that the policy does not follow.
+  /// Throws `invalidArgument` for a position of another listing, `invalidCursor` for a cursor that
+  /// cannot be sent, `crossOriginLink` and `refusedLink` for a link that the policy refuses.
   func request(at position: Position?) throws(PageError) -> PageRequest {
     guard let position, position.value != nil else { return first }
     return try request(for: try Bookmark(position))
   }
 
-  /// The request for the page that a decoded position leads to; nil is the first page.
+  /// Returns the request for the page at a decoded position; nil is the first page.
   func request(for bookmark: Bookmark?) throws(PageError) -> PageRequest {
     guard let bookmark else { return first }
     if bookmark.target == .start {
@@ -63,7 +63,7 @@ struct RequestBuilder: EnginePart {
     return try editor.request()
   }
 
-  /// The request for a link: its own bytes, our fields and body.
+  /// Returns the request for a link: its own bytes, with the fields and body of the base.
   private func follow(_ bookmark: Bookmark) throws(PageError) -> PageRequest {
     guard case .url(let text) = bookmark.target else {
       throw PageError(
@@ -84,7 +84,7 @@ struct RequestBuilder: EnginePart {
     return request
   }
 
-  /// Makes a request ask for the page before.
+  /// Turns a request into one for the previous page, for which the page size may move.
   func turnBack(_ editor: inout RequestEditor) throws(PageError) {
     for route in routes { editor.remove(route.send) }
     guard let size = pagination.previous?.size, let usual = pagination.size?.send,
@@ -96,7 +96,7 @@ struct RequestBuilder: EnginePart {
 
   // MARK: Links
 
-  /// The address of a link that the policy follows, byte for byte but for its fragment.
+  /// Returns the URL of a link under the link policy, byte for byte except for the fragment.
   func target(of text: String) throws(PageError) -> String {
     let link = try URLReference(link: text)
     var target = try pagination.policy.links.target(of: link, home: home)
@@ -104,7 +104,7 @@ struct RequestBuilder: EnginePart {
     return target == link ? text : target.text
   }
 
-  /// Throws `refusedLink` for a body on its way to another origin, as along a redirect.
+  /// Throws `refusedLink` for a request with a body to another origin, as redirects do.
   func keepBodyHome(_ request: PageRequest) throws(PageError) {
     guard request.body != .none else { return }
     let origin = try Origin(url: request.url)
@@ -116,8 +116,8 @@ struct RequestBuilder: EnginePart {
     }
   }
 
-  /// Throws `refusedLink` for a POST that a parameter makes a method which changes something, as
-  /// Rails, Laravel and others let it.
+  /// Throws `refusedLink` for a POST whose parameter `_method` makes it a method that changes
+  /// something, as Rails, Laravel and others allow.
   private func keepMethod(_ request: PageRequest) throws(PageError) {
     guard request.method == .post else { return }
     var names = RequestEditor(request).query.pairs.filter { $0.name == "_method" }
@@ -133,13 +133,13 @@ struct RequestBuilder: EnginePart {
 
   // MARK: Carried values
 
-  /// What the value that a later walk starts with is called among those that it carries.
+  /// The name, among carried values, of the value that a later walk starts with.
   static let resumption = "$resume"
 
-  /// What the key that a walk begins again behind is called among the values that it carries.
+  /// The name, among carried values, of the key behind which a walk starts over.
   static let anchor = "$anchor"
 
-  /// Puts carried values where they go.
+  /// Sets carried values at their placements.
   func send(_ carried: [JSONValue.Member], in editor: inout RequestEditor) throws(PageError) {
     for member in carried {
       guard let placement = placement(ofCarried: member.name) else { continue }
@@ -158,19 +158,19 @@ struct RequestBuilder: EnginePart {
 
   // MARK: Requests beside those for pages
 
-  /// The request that opens what a walk needs; nil when it needs nothing.
+  /// Returns the request that opens a walk's resource at the server; nil for none.
   func opening() throws(PageError) -> PageRequest? {
     guard let rule = pagination.policy.open else { return nil }
     return try request(rule, at: nil)
   }
 
-  /// The request that closes what a walk held at a position; nil when there is nothing to close.
+  /// Returns the request that closes a walk's resource at a position; nil for none.
   func closing(at bookmark: Bookmark) throws(PageError) -> PageRequest? {
     guard let rule = pagination.policy.close else { return nil }
     return try request(rule, at: bookmark)
   }
 
-  /// A side request; nil where a value that it sends is missing.
+  /// Returns a side request; nil if a value that it sends is missing.
   private func request(
     _ rule: Pagination.SideRequest, at bookmark: Bookmark?
   ) throws(PageError) -> PageRequest? {
@@ -205,7 +205,7 @@ struct RequestBuilder: EnginePart {
 
   // MARK: Requests that a page describes, as STAC has them
 
-  /// The request that a description asks for, with the walk's own credentials alone.
+  /// Returns the request that a page describes, with no credentials but the walk's own.
   func request(
     describedBy description: JSONValue, _ bookmark: Bookmark
   ) throws(PageError) -> PageRequest {
@@ -241,8 +241,8 @@ struct RequestBuilder: EnginePart {
     return request
   }
 
-  /// Whether a field is ours to say, whatever a page describes. A closure may add a secret that the
-  /// first request lacks, such as a session's.
+  /// Whether a page's description must not set the field. A closure may add a secret that the first
+  /// request lacks, such as a session's.
   private func isOurs(_ name: HTTPField.Name) -> Bool {
     Self.ours.contains(name)
       || SecretName.matches(name.rawName) && (!isCustom || base.headerFields.contains(name))
@@ -265,7 +265,7 @@ struct RequestBuilder: EnginePart {
     }
   }
 
-  /// What no page says: fields of the connection, and those that make another method of a request.
+  /// Fields that no page may set: those of the connection, and those that override the method.
   private static let forbidden: Set<String> = [
     "connection", "content-length", "expect", "host", "http2-settings", "keep-alive", "te",
     "trailer", "transfer-encoding", "upgrade", "x-http-method", "x-http-method-override",

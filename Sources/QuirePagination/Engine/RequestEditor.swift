@@ -1,7 +1,7 @@
 import HTTPTypes
 package import QuireCore
 
-/// A request being put together: changes what it is told to and leaves every other byte alone.
+/// An editor of a request, which changes single values and leaves every other byte alone.
 package struct RequestEditor {
   package var base: PageRequest
   var url: Result<URLReference, PageError>
@@ -13,7 +13,7 @@ package struct RequestEditor {
     query = QueryString(try? url.get().query)
   }
 
-  /// The request as it now is; throws `invalidURL` when its URL never was one.
+  /// Returns the edited request; throws `invalidURL` if the original URL is invalid.
   package func request() throws(PageError) -> PageRequest {
     var reference = try url.get()
     reference.query = query.raw
@@ -23,7 +23,7 @@ package struct RequestEditor {
     return request
   }
 
-  /// What the request says at a placement; nil when it says nothing there.
+  /// Returns the request's value at a placement; nil if there is none.
   package func value(at placement: Pagination.Placement) -> JSONValue? {
     switch placement {
     case .query(let name, _): query[name].map(JSONValue.string)
@@ -39,7 +39,7 @@ package struct RequestEditor {
     }
   }
 
-  /// The page size that the request asks for at a placement; nil when it asks for none.
+  /// Returns the request's page size at a placement; nil if there is none.
   func pageSize(at placement: Pagination.Placement) -> Int? {
     let size = if placement == .itemRange { range?.count } else { value(at: placement)?.count }
     return size.flatMap { $0 > 0 ? $0 : nil }
@@ -49,7 +49,7 @@ package struct RequestEditor {
     base.headerFields[.range].flatMap(ItemRange.init)?.range
   }
 
-  /// Where the request's range begins, which may have no end: `Range: 40-` (RFC 9110, §14.1.2).
+  /// The start of the request's range, which may have no end: `Range: 40-` (RFC 9110, §14.1.2).
   private var rangeStart: Int? {
     if let range { return range.lowerBound }
     let span = base.headerFields[.range]?.split(separator: "=").last ?? ""
@@ -58,7 +58,7 @@ package struct RequestEditor {
 }
 
 extension PageRequest {
-  /// Whether the request itself says how many items a page is to have, where a description sends that.
+  /// Returns whether the request itself has a page size where the description places it.
   package func hasPageSize(of pagination: Pagination) -> Bool {
     pagination.size?.send.flatMap { RequestEditor(self).pageSize(at: $0) } != nil
   }
@@ -67,7 +67,7 @@ extension PageRequest {
 // MARK: - The first request
 
 extension RequestEditor {
-  /// Adds what the protocol needs, where the request does not say otherwise.
+  /// Adds the constants that the request does not set itself.
   mutating func addConstants(_ constants: Pagination.RequestConstants) throws(PageError) {
     for (name, value) in constants.query.sorted(by: { $0.key < $1.key })
     where query[name] == nil {
@@ -83,7 +83,7 @@ extension RequestEditor {
     }
   }
 
-  /// Asks for pages of `count` items; a range begins at `first` where the request has none.
+  /// Sets the page size. A range begins at `first` if the request has none.
   mutating func set(
     _ count: Int, as size: Pagination.PageSize, from first: Int = 0
   ) throws(PageError) {
@@ -101,7 +101,7 @@ extension RequestEditor {
     }
   }
 
-  /// Sends the first value where the request does not say where it begins.
+  /// Sends the first value if the request does not say where it begins.
   mutating func begin(_ route: Pagination.Route, value: JSONValue?, pageSize: Int?)
     throws(PageError)
   {
@@ -114,7 +114,7 @@ extension RequestEditor {
       guard let start = value ?? count else { return }
       try send(try route.value(of: start, pageSize: pageSize), by: route.send, pageSize: pageSize)
     case .query, .header, .jsonBody, .form, .xmlBody:
-      // A text around a number belongs around the first one, too.
+      // A template applies to the first number, too.
       let needsFirst = !route.next.transforms.isEmpty
       guard let start = value ?? (needsFirst ? count : nil), self.value(at: route.send) == nil
       else { return }
@@ -127,7 +127,7 @@ extension RequestEditor {
 // MARK: - The following requests
 
 extension RequestEditor {
-  /// Drops what is not repeated.
+  /// Removes the parameters and body members that later requests do not repeat.
   mutating func keep(_ rule: Pagination.KeepRule) {
     query.keep(where: rule.keeps)
     switch base.body {
@@ -141,13 +141,13 @@ extension RequestEditor {
     }
   }
 
-  /// Takes parameters out of the query.
+  /// Removes parameters from the query.
   mutating func drop(_ names: some Sequence<String>) {
     let names = Set(names)
     query.keep { !names.contains($0) }
   }
 
-  /// Goes to another address, and replaces what stands in its way.
+  /// Changes the URL, within its origin, and replaces parameters, fields and body members.
   mutating func change(_ change: Pagination.RequestChange) throws(PageError) {
     if let text = change.url {
       let here = try url.get()
@@ -178,7 +178,7 @@ extension RequestEditor {
     }
   }
 
-  /// Goes to a link that the policy allows.
+  /// Changes the URL to a link that the policy allows.
   mutating func move(
     to links: LinkPolicy, _ link: JSONValue, home: Origin
   ) throws(PageError) {
@@ -188,7 +188,7 @@ extension RequestEditor {
     url = .success(target)
   }
 
-  /// Takes the body out, and what says of which kind it was.
+  /// Removes the body and its Content-Type.
   mutating func dropBody() {
     base.body = .none
     base.headerFields[.contentType] = nil
@@ -200,7 +200,7 @@ extension RequestEditor {
     dropBody()
   }
 
-  /// Puts a continuation where it goes.
+  /// Sets a value at a placement.
   mutating func send(
     _ value: JSONValue, by placement: Pagination.Placement, pageSize: Int?
   ) throws(PageError) {
@@ -225,7 +225,7 @@ extension RequestEditor {
     }
   }
 
-  /// Takes out what stands at a placement.
+  /// Removes the value at a placement, if that is a parameter, a header field or a member.
   mutating func remove(_ placement: Pagination.Placement) {
     switch placement {
     case .query(let name, _): query.keep { $0 != name }
@@ -260,7 +260,7 @@ extension RequestEditor {
     base.headerFields[.range] = "\(offset)-\(offset.plus(pageSize - 1))"
   }
 
-  /// A header field's name; throws `invalidArgument` for a text that is none.
+  /// Returns a header field's name; throws `invalidArgument` for a text that is none.
   static func field(_ name: String) throws(PageError) -> HTTPField.Name {
     guard let field = HTTPField.Name(name) else {
       throw PageError(.invalidArgument, "\"\(name)\" is not the name of a header field.")
@@ -271,12 +271,12 @@ extension RequestEditor {
 
 /// Values in bodies of every kind, and placeholders anywhere.
 extension RequestEditor {
-  /// The parameters of a body that is a form.
+  /// The parameters of a form body.
   package var form: QueryString {
     if case .form(let text) = base.body { QueryString(text) } else { QueryString(nil) }
   }
 
-  /// What a body of XML says at a path.
+  /// Returns the value at a path in an XML body; nil if it is missing or blank.
   func xmlValue(at path: PagePath) -> String? {
     guard case .xml(let text) = base.body else { return nil }
     let value = try? XMLTemplate(text).value(at: path)
@@ -306,7 +306,7 @@ extension RequestEditor {
     base.body = .xml(try XMLTemplate(text).setting(value, at: path))
   }
 
-  /// Members whose names are pointers.
+  /// Sets members whose names are pointers into the body.
   mutating func mergeBody(_ value: JSONValue) throws(PageError) {
     guard case .object(let members) = value else { return }
     for member in members {
@@ -328,7 +328,7 @@ extension RequestEditor {
 
   // MARK: Placeholders
 
-  /// Whether the text stands anywhere in the URL, as it is or encoded, or in the body.
+  /// Returns whether the text occurs in the URL, plain or encoded, or in the body.
   package func has(placeholder text: String) -> Bool {
     let url = (try? self.url.get())?.path ?? ""
     let inURL = Self.spellings(of: text).contains { spelling in
@@ -368,7 +368,7 @@ extension RequestEditor {
     }
   }
 
-  /// A placeholder as people write it into a URL, and as programs encode it.
+  /// Returns a placeholder as people write it into a URL, and as programs encode it.
   private static func spellings(of text: String) -> [String] {
     let encoded = PercentEncoding.encode(text)
     return encoded == text ? [text] : [text, encoded]
@@ -398,7 +398,8 @@ extension JSONValue {
 }
 
 extension String {
-  /// Every occurrence of `part` replaced, byte by byte: an accent behind it belongs to what follows.
+  /// Returns the text with every occurrence of `part` replaced. It compares bytes, because as
+  /// characters, `part` would not match before a combining accent.
   package func replacing(_ part: String, by other: String) -> String {
     let part = Array(part.utf8)
     guard !part.isEmpty else { return self }

@@ -2,11 +2,11 @@ import QuireCore
 
 /// Whole numbers as servers spell them: `40`, `40.0`, `4e1`, `"1,234"`, `"1 234"`.
 enum WholeNumber {
-  /// The number; nil for anything else, such as `40.5`, and in a text for what could be meant in two
-  /// ways, such as `1.234`. What is beyond `Int` is its nearest end.
+  /// Returns the number; nil for anything else, such as `40.5`, and for an ambiguous text, such as
+  /// `1.234`. A number beyond `Int` becomes the nearest `Int`.
   static func read(_ text: String, isText: Bool = false) -> Int? {
     var rest = text.trimmingBlanks[...]
-    // Digits alone are what almost all numbers are.
+    // Nearly all numbers are digits alone.
     if let number = Int(rest) { return number }
     let isNegative = rest.first == "-"
     if isNegative || rest.first == "+" { rest.removeFirst() }
@@ -21,7 +21,7 @@ enum WholeNumber {
     return isNegative ? -number : number
   }
 
-  /// An exponent, large ones cut off: no text has so many digits.
+  /// Returns an exponent, limited to 2⁴⁰, which exceeds the number of digits in any text.
   private static func exponent(_ text: Substring) -> Int? {
     let digits = text.first.map { "+-".contains($0) } == true ? text.dropFirst() : text
     guard !digits.isEmpty, digits.utf8.allSatisfy(isDigit) else { return nil }
@@ -31,13 +31,13 @@ enum WholeNumber {
 
   private static let longest = 1 << 40
 
-  /// The digits before and behind the point.
+  /// Returns the digits before and behind the decimal point.
   private static func digits(
     of text: Substring, isGrouped: Bool
   ) -> (whole: [UInt8], fraction: [UInt8])? {
     var sides = text.split(separator: ".", omittingEmptySubsequences: false)
     var whole = sides.removeFirst()
-    // Two points part groups, as in much of Europe; one could be either.
+    // Several points separate groups, as in much of Europe; one point could be either.
     if isGrouped, sides.count > 1 { (whole, sides) = (text, []) }
     guard sides.count < 2 else { return nil }
     let fraction = Array((sides.first ?? "").utf8)
@@ -47,7 +47,8 @@ enum WholeNumber {
     return joined.isEmpty ? nil : (joined, fraction)
   }
 
-  /// Digits in one piece: groups of three, or of two before the last three, with one separator.
+  /// Returns the digits without separators; nil unless they are groups of three, or of two before
+  /// the last three (as in India), with one kind of separator.
   private static func joined(_ text: Substring, isGrouped: Bool) -> [UInt8]? {
     guard let separator = text.first(where: { !$0.utf8.allSatisfy(isDigit) }) else {
       return Array(text.utf8)
@@ -64,7 +65,7 @@ enum WholeNumber {
     return isThrees || isTwos ? groups.flatMap(\.self) : nil
   }
 
-  /// The digits times a power of ten; nil where something is left behind the point.
+  /// Returns the digits times a power of ten; nil if a fraction remains.
   private static func value(_ digits: [UInt8], times power: Int) -> Int? {
     var digits = digits[...]
     var power = power
@@ -89,15 +90,15 @@ enum WholeNumber {
 }
 
 extension Duration {
-  /// A century, which is longer than any limit.
+  /// The seconds of a century, which is longer than any limit.
   private static let longest = 3.2e9
 
-  /// A time to wait as a server gave it, from nothing to a century; nil for what is no number.
+  /// Returns a server's time to wait, from zero to a century; nil if it is no number.
   package static func wait(seconds: Double) -> Duration? {
     seconds.isNaN ? nil : .seconds(min(max(seconds, 0), longest))
   }
 
-  /// So many times as long, a century at most.
+  /// Returns the duration multiplied by `count`, limited to a century.
   package func times(_ count: Int) -> Duration {
     self / .seconds(1) * Double(count) < Self.longest ? self * count : .seconds(Self.longest)
   }

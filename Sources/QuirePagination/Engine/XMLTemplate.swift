@@ -1,24 +1,25 @@
 import QuireCore
 
-/// A request body of XML in which values are replaced; every other byte stays as it was written.
+/// An XML request body in which values are replaced; every other byte stays unchanged.
 ///
-/// Finds places by names alone, in one pass over the caller's own text: this is no parser, and
-/// nothing from outside comes near it but the values, which are escaped.
+/// It finds places by names alone, in one pass over the caller's own text. It need not be a parser,
+/// because only values come from outside, and they are escaped.
 package struct XMLTemplate {
   private let bytes: [UInt8]
 
   package init(_ text: String) { bytes = Array(text.utf8) }
 
-  /// The text or attribute at a path; nil when there is none.
+  /// Returns the text or attribute at a path; nil if there is none.
   func value(at path: PagePath) throws(PageError) -> String? {
     guard let place = try place(of: path) else { return nil }
     let text = String(decoding: bytes[place.range], as: UTF8.self)
     return place.isNew ? nil : Self.unescape(text)
   }
 
-  /// The body with `value` at a path.
+  /// Returns the body with `value` at a path.
   ///
-  /// Throws `invalidArgument` when the path is no path of names, or the body has no such element.
+  /// Throws `invalidArgument` if the path has predicates, namespaces or `*`, or if the body lacks
+  /// the element.
   func setting(_ value: String, at path: PagePath) throws(PageError) -> String {
     guard let place = try place(of: path) else {
       throw PageError(
@@ -32,8 +33,8 @@ package struct XMLTemplate {
       as: UTF8.self)
   }
 
-  /// The paths of elements that hold text or nothing, and of attributes that declare no namespace,
-  /// each with its value; the first of those with one path, at most `most` of them.
+  /// Returns the paths and values of elements without child elements, and of attributes that
+  /// declare no namespace. A path that occurs again is left out, and at most `most` are returned.
   package func leaves(most: Int) -> [(path: PagePath, name: String, value: String)] {
     var leaves: [(path: PagePath, name: String, value: String)] = []
     var known: Set<String> = []
@@ -66,7 +67,7 @@ package struct XMLTemplate {
 
   private func isNamespace(_ name: Range<Int>) -> Bool { bytes[name].starts(with: "xmlns".utf8) }
 
-  /// Bytes that a value replaces, and what stands around it where it is new.
+  /// The bytes that a value replaces, and the markup to write around a new value.
   private struct Place {
     var range: Range<Int>
     var before = ""
@@ -74,7 +75,7 @@ package struct XMLTemplate {
     var isNew = false
   }
 
-  /// The names of a path's elements, and of the attribute it ends in.
+  /// The names of a path's elements, and of the attribute at its end.
   private struct Names {
     var elements: [String] = []
     var attribute: String?
@@ -107,11 +108,11 @@ package struct XMLTemplate {
     }
   }
 
-  /// One start tag: `<name attributes>` or `<name attributes/>`.
+  /// A start tag: `<name attributes>` or `<name attributes/>`.
   private struct Tag {
     /// The name as written, with its prefix.
     var name: Range<Int>
-    /// Behind the closing bracket.
+    /// The index behind the closing bracket.
     var end: Int
     var isEmpty: Bool
   }
@@ -141,8 +142,7 @@ extension XMLTemplate {
     return nil
   }
 
-  /// Where an end tag, comment, CDATA section, instruction or declaration ends; nil for anything
-  /// else.
+  /// Returns the end of an end tag, comment, CDATA section, instruction or declaration; else nil.
   private func endOfMarkup(at start: Int) -> Int? {
     let kinds = [("<!--", "-->"), ("<![CDATA[", "]]>"), ("<?", "?>"), ("<!", ">"), ("</", ">")]
     for (opening, closing) in kinds where bytes[start...].starts(with: opening.utf8) {
@@ -183,7 +183,7 @@ extension XMLTemplate {
 
   private static func endOfAttributes(_ tag: Tag) -> Int { tag.end - (tag.isEmpty ? 2 : 1) }
 
-  /// Names and values of a tag's attributes.
+  /// Returns the names and values of a tag's attributes.
   private func attributes(of tag: Tag) -> [(name: Range<Int>, value: Range<Int>)] {
     var found: [(name: Range<Int>, value: Range<Int>)] = []
     var index = tag.name.upperBound
@@ -248,7 +248,7 @@ extension XMLTemplate {
     ("&", "&amp;"), ("<", "&lt;"), (">", "&gt;"), ("\"", "&quot;"), ("'", "&apos;"),
   ]
 
-  /// `text` with the five characters escaped that mean something in XML.
+  /// Returns `text` with the five special characters of XML escaped.
   static func escape(_ text: String) -> String {
     text.unicodeScalars.reduce(into: "") { result, scalar in
       if let entity = entities.first(where: { $0.character == scalar }) {
