@@ -4,7 +4,7 @@ import QuireCore
 struct FormCase<Value: Sendable>: Sendable {
   /// How the case is recognized.
   enum Kind: Equatable, Sendable {
-    /// This word.
+    /// One fixed word.
     case word(String)
     /// An object with the first of these members, and optionally the others.
     case keys([String])
@@ -13,20 +13,20 @@ struct FormCase<Value: Sendable>: Sendable {
   }
 
   let kind: Kind
-  /// Older words of the command line, and what each appends to its argument.
+  /// Older words of the command line, each with the text that it appends to its argument.
   let aliases: [String: String]
-  /// What a command-line argument is, such as "a whole number", and an example of one.
+  /// A description of a command-line argument, such as "a whole number", and an example of one.
   var argument = (noun: "", sample: "")
   let schema: JSONValue
   let row: FormRow
-  /// Reads the whole value; the text names the block in messages.
+  /// Reads the whole value; the text is the block's name in messages.
   let read: @Sendable (JSONValue, String) throws(FormFailure) -> Value
   let write: @Sendable (Value) -> JSONValue?
   /// The JSON for a command-line argument of the case.
   let expand: @Sendable (String) throws(FormFailure) -> JSONValue
   let abbreviate: @Sendable (Value) -> String?
 
-  /// A word for a value.
+  /// Returns a case for a word that stands for `value`.
   static func word(
     _ word: String, _ value: Value, also aliases: [String: String] = [:], _ note: String = ""
   ) -> FormCase where Value: Equatable {
@@ -37,7 +37,7 @@ struct FormCase<Value: Sendable>: Sendable {
       abbreviate: { $0 == value ? word : nil })
   }
 
-  /// An object with the member `name`, whose form is `form`.
+  /// Returns a case for an object with the member `name`, whose form is `form`.
   static func key<Payload>(
     _ name: String, _ form: Form<Payload>, example: String? = nil,
     also aliases: [String: String] = [:],
@@ -72,7 +72,7 @@ struct FormCase<Value: Sendable>: Sendable {
     .key(name, Payload.inner, example: example, also: aliases, embed, extract, note)
   }
 
-  /// An object with several members, of which the first identifies the case.
+  /// Returns a case for an object with several members, the first of which identifies the case.
   static func keys<Root>(
     _ plain: Root, _ list: [FormMember<Root>], also aliases: [String: String] = [:],
     _ embed: @escaping @Sendable (Root) -> Value,
@@ -89,7 +89,7 @@ struct FormCase<Value: Sendable>: Sendable {
       abbreviate: { extract($0).flatMap(members.abbreviate) })
   }
 
-  /// A value of another form. Objects match only if `onlyText` is false.
+  /// Returns a case for a value of another form. Objects match only if `onlyText` is false.
   static func bare<Payload: Formed>(
     onlyText: Bool = true, _ embed: @escaping @Sendable (Payload) -> Value,
     _ extract: @escaping @Sendable (Value) -> Payload?, _ note: String = ""
@@ -112,10 +112,9 @@ struct FormCase<Value: Sendable>: Sendable {
 }
 
 extension Form {
-  /// One of several cases. A value is written by the first case that matches it.
+  /// Returns a form with several cases. A value is written by the first case that matches it.
   ///
-  /// `subject` names the block in messages: "An end rule". `check` returns what is wrong with a
-  /// value.
+  /// `subject` names the block in messages: "An end rule". `check` may object to a value.
   static func oneOf(
     _ subject: String, _ cases: [FormCase<Value>],
     check: @escaping @Sendable (Value) -> String? = { _ in nil }
@@ -136,7 +135,7 @@ extension Form {
   }
 }
 
-/// Chooses the case of a value.
+/// A form with several cases, which finds the case of a value.
 private struct ChoiceForm<Value: Sendable>: Sendable {
   let subject: String
   let cases: [FormCase<Value>]
@@ -172,7 +171,7 @@ private struct ChoiceForm<Value: Sendable>: Sendable {
     return forms.joined(separator: ", or ")
   }
 
-  /// The meaning of older words.
+  /// The older words, each with its present name and the text that it appends to an argument.
   private var aliases: [String: (name: String, rest: String)] {
     cases.reduce(into: [:]) { result, one in
       for (alias, rest) in one.aliases { result[alias] = (one.name ?? "", rest) }
@@ -199,7 +198,7 @@ private struct ChoiceForm<Value: Sendable>: Sendable {
     }
   }
 
-  /// The case of an object with these member names.
+  /// Returns the case of an object with these member names; throws unless there is exactly one.
   private func object(_ found: [String]) throws(FormFailure) -> FormCase<Value> {
     if let bare, case .bare(onlyText: false) = bare.kind, !found.contains(where: known.contains) {
       return bare

@@ -9,9 +9,9 @@ package struct Form<Value: Sendable>: Sendable {
   let noun: String
   /// The plural of `noun`: "whole numbers".
   let nouns: String
-  /// The value in the reference: `path`, `{"first": 0}`.
+  /// A value as the reference shows it: `path`, `{"first": 0}`.
   let example: String
-  /// What a command-line argument is, and an example of one.
+  /// A description of a command-line argument, and an example of one.
   let argument: String
   let sample: String
   /// The JSON Schema of a value.
@@ -36,9 +36,9 @@ struct FormRow: Sendable {
 package struct FormFailure: Error, CustomStringConvertible {
   /// The keys and indexes on the way to the value: `.end[1]`.
   var path = ""
-  /// What is wrong; nil if only the enclosing block can say what the value is for.
+  /// The message; nil if the enclosing block has to say what the value should be.
   var message: String?
-  /// The unknown word.
+  /// The word, if an unknown word is the failure.
   var unknown: String?
 
   init(_ message: String? = nil, unknown: String? = nil) {
@@ -57,7 +57,7 @@ package struct FormFailure: Error, CustomStringConvertible {
     return (place.isEmpty ? "" : "At \(place): ") + (message ?? "The value is of another kind.")
   }
 
-  /// The failure, described as one of the member `name` of a block.
+  /// Returns the failure as one of the member `name` of a block.
   func told(by subject: String, member name: String, _ noun: String) -> FormFailure {
     if message != nil { return inside("." + name) }
     if let unknown {
@@ -87,7 +87,7 @@ package protocol Block: Formed {
 }
 
 extension Block {
-  /// Looks the form up on use, because blocks contain each other.
+  /// The block's form, looked up on use, because blocks contain each other.
   package static var inner: Form<Self> {
     Form(
       noun: "a " + name, nouns: name + "s", example: name, argument: "a " + name, sample: name,

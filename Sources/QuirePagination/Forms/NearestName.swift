@@ -1,9 +1,9 @@
-/// Finds the known name that a misspelled one most likely meant.
+/// A search for the known name that a misspelled one most likely means.
 package enum NearestName {
-  /// The candidate with the fewest edits from `name`: at most two, or a third of its length. Nil if
-  /// none is that near.
+  /// Returns the candidate with the fewest edits from `name`; nil if none is near. A third of the
+  /// name's length may be edited, and at least two characters, or one in a name of up to three.
   ///
-  /// O(product of both lengths) for each candidate.
+  /// Takes time in proportion to the product of both lengths for each candidate.
   package static func find(_ name: String, in candidates: [String]) -> String? {
     let wanted = Array(name.lowercased())
     let scored = candidates.map { (name: $0, edits: edits(wanted, Array($0.lowercased()))) }
@@ -11,8 +11,8 @@ package enum NearestName {
     return best.edits <= max(wanted.count > 3 ? 2 : 1, wanted.count / 3) ? best.name : nil
   }
 
-  /// " Did you mean …?" with the candidate that `words` maps the name to, or else the nearest one;
-  /// empty if there is none.
+  /// Returns " Did you mean …?" with the candidate that `words` maps the name to, or else with the
+  /// nearest one; an empty text if there is none.
   package static func hint(
     _ name: String, in candidates: [String], words: [String: String] = [:]
   ) -> String {
@@ -20,8 +20,8 @@ package enum NearestName {
     return (meant ?? find(name, in: candidates)).map { " Did you mean \"\($0)\"?" } ?? ""
   }
 
-  /// Throws for a name that is not in `known`: a misspelled end rule, if ignored, would look like
-  /// one that works.
+  /// Throws for a name that is not in `known`. If a misspelled end rule were ignored, a description
+  /// would seem to have it.
   static func check(
     _ names: [String], in known: [String], _ subject: String,
     words: @autoclosure () -> [String: String] = [:]
@@ -32,8 +32,8 @@ package enum NearestName {
         + hint(name, in: known, words: words()))
   }
 
-  /// The number of insertions, deletions, replacements and swaps of neighbors that turn one text
-  /// into the other (Damerau and Levenshtein's optimal string alignment).
+  /// Returns the number of insertions, deletions, replacements and swaps of neighbors that turn one
+  /// text into the other (Damerau and Levenshtein's optimal string alignment).
   private static func edits(_ left: [Character], _ right: [Character]) -> Int {
     var (before, row) = ([Int](), Array(0...right.count))
     for (index, character) in left.enumerated() {

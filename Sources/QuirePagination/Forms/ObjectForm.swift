@@ -5,14 +5,14 @@ struct FormMember<Root: Sendable>: Sendable {
   let name: String
   let isRequired: Bool
   let noun: String
-  /// What a command-line argument is, and an example of one.
+  /// A description of a command-line argument, and an example of one.
   let argument: String
   let sample: String
   let schema: JSONValue
   let row: FormRow
   /// Reads the member's value into the root.
   let read: @Sendable (JSONValue, inout Root) throws(FormFailure) -> Void
-  /// The member's value in a root, compared with a root of defaults; nil if it is omitted.
+  /// Returns the member's value in a root, compared with a root of defaults; nil if it is omitted.
   let write: @Sendable (Root, Root) -> JSONValue?
   let expand: @Sendable (String) throws(FormFailure) -> JSONValue
   let abbreviate: @Sendable (Root) -> String?
@@ -35,7 +35,7 @@ struct FormMember<Root: Sendable>: Sendable {
     abbreviate = { get($0).flatMap(form.abbreviate) }
   }
 
-  /// A required member.
+  /// Returns a required member.
   static func required<Value: Formed>(
     _ name: String, _ path: any WritableKeyPath<Root, Value> & Sendable, example: String? = nil,
     _ note: String = ""
@@ -45,7 +45,7 @@ struct FormMember<Root: Sendable>: Sendable {
       set: { $1[keyPath: path] = $0 }, isWritten: { _, _ in true })
   }
 
-  /// A member that is omitted if it has its default value, or unless `isWritten` says otherwise.
+  /// Returns a member that is omitted if it has its default value, or as `isWritten` decides.
   static func optional<Value: Formed & Equatable>(
     _ name: String, _ path: any WritableKeyPath<Root, Value> & Sendable, example: String? = nil,
     _ note: String = "", isWritten: (@Sendable (Root) -> Bool)? = nil
@@ -58,7 +58,7 @@ struct FormMember<Root: Sendable>: Sendable {
       })
   }
 
-  /// One of several members that set the same property.
+  /// Returns one of several members that set the same property.
   static func alternative<Value: Formed, Property>(
     _ name: String, _ path: any WritableKeyPath<Root, Property> & Sendable,
     _ embed: @escaping @Sendable (Value) -> Property,
@@ -71,7 +71,7 @@ struct FormMember<Root: Sendable>: Sendable {
   }
 }
 
-/// The members of an object in order, and a root of defaults.
+/// The members of an object, in order, and a root of defaults.
 struct FormMembers<Root: Sendable>: Sendable {
   let plain: Root
   let members: [FormMember<Root>]
@@ -112,8 +112,8 @@ struct FormMembers<Root: Sendable>: Sendable {
       members.compactMap { member in member.write(root, plain).map { .init(member.name, $0) } })
   }
 
-  /// The JSON for a command-line argument: the value of the first member, followed by other members
-  /// by name, as in `0,step:pageSize`.
+  /// Returns the JSON for a command-line argument: the value of the first member, followed by other
+  /// members by name, as in `0,step:pageSize`.
   func expand(_ text: String) throws(FormFailure) -> JSONValue {
     var parts: [(name: String, text: String)] = []
     for piece in text.split(separator: ",", omittingEmptySubsequences: false) {
@@ -152,8 +152,8 @@ struct FormMembers<Root: Sendable>: Sendable {
 }
 
 extension Form {
-  /// An object with these members. `check` gets the value and the member names that were read, and
-  /// returns what is wrong.
+  /// Returns a form for an object with these members. `check` gets the value and the names of the
+  /// members that were read, and returns an objection, or nil.
   ///
   /// - Parameters:
   ///   - subject: The name of the object in messages: "An end rule".
@@ -189,7 +189,7 @@ extension Form {
 }
 
 extension JSONValue {
-  /// The schema with a description.
+  /// Returns the schema with a description.
   func described(_ note: String) -> JSONValue {
     guard !note.isEmpty, case .object(let members) = self else { return self }
     return .object(members + [.init("description", .string(note))])
