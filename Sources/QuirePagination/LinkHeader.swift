@@ -2,22 +2,22 @@ package import HTTPTypes
 
 /// The links of an answer's Link header fields, in order.
 ///
-/// Reads what servers send and not only what they should: several field lines, commas and
-/// semicolons inside targets and quotes, relations without quotes. What cannot be read is skipped up
-/// to the next link. Costs linear time. Source: RFC 8288, §3 and appendix B.
+/// The parser accepts what servers send beyond the standard: several field lines, commas and
+/// semicolons inside targets and quotes, relations without quotes. Text that it cannot read is
+/// skipped up to the next link. Parsing takes linear time. Source: RFC 8288, §3 and appendix B.
 package struct LinkHeader {
-  /// One link: its target byte for byte, and its parameters in order, names in lower case.
+  /// A link: its target byte for byte, and its parameters in order, with names in lower case.
   package struct Link: Hashable {
     package var target: String
     var parameters: [(name: String, value: String)]
 
-    /// The first parameter of that name, as the RFC demands.
+    /// The first parameter with the name; the RFC demands to ignore others.
     subscript(name: String) -> String? { value(named: name.lowercased()) }
 
-    /// The same for a name in lower case.
+    /// Returns the first parameter with a name that is in lower case already.
     func value(named name: String) -> String? { parameters.first { $0.name == name }?.value }
 
-    /// The value of a parameter, for other modules.
+    /// Returns the first parameter with the name, for other modules.
     package func value(of name: String) -> String? { self[name] }
 
     /// Whether the link has the relation; relations are a list, compared without case.
@@ -47,8 +47,8 @@ package struct LinkHeader {
     }
   }
 
-  /// The first link with the relation whose parameters are all as demanded. A link with an anchor is
-  /// about another resource.
+  /// Returns the first link with the relation whose parameters equal all `conditions`. Links with
+  /// an anchor are skipped, because they are about another resource.
   package func first(relation: String, where conditions: [String: String] = [:]) -> Link? {
     links.first { link in
       link.value(named: "anchor") == nil && link.has(relation: relation)
@@ -56,12 +56,12 @@ package struct LinkHeader {
     }
   }
 
-  /// The links with the relation, in order, but for those about another resource.
+  /// Returns the links with the relation, in order, without those about another resource.
   package func all(relation: String) -> [Link] {
     links.filter { $0["anchor"] == nil && $0.has(relation: relation) }
   }
 
-  /// Takes one field line apart, byte by byte.
+  /// A parser of one field line.
   private struct Reader {
     var rest: ArraySlice<UInt8>
 
@@ -82,7 +82,7 @@ package struct LinkHeader {
     private mutating func target() -> String? {
       guard rest.first == UInt8(ascii: "<") else { return nil }
       guard let end = rest.firstIndex(of: UInt8(ascii: ">")) else {
-        // Nothing closes any more, so there is no link in the rest.
+        // No target is closed from here on, so the rest contains no link.
         rest = []
         return nil
       }

@@ -9,9 +9,9 @@ extension PageError.Code {
   public static let timedOut = Self("timedOut")
   /// The server's identity could not be verified, or TLS failed otherwise. Never retried.
   public static let tls = Self("tls")
-  /// The response ended before it was whole.
+  /// The response ended before it was complete.
   public static let truncated = Self("truncated")
-  /// The server broke HTTP.
+  /// The server violated the HTTP protocol.
   public static let protocolViolation = Self("protocolViolation")
   /// The content coding is unknown, damaged, or nested.
   public static let corruptEncoding = Self("corruptEncoding")
@@ -24,20 +24,20 @@ extension PageError.Code {
 
   /// The client's `CredentialSource` gave no credential; `underlying` is what it threw.
   public static let credentialsFailed = Self("credentialsFailed")
-  /// A status that is neither a page nor an end.
+  /// The answer's status is neither that of a page nor that of an end.
   public static let status = Self("status")
   /// The server no longer knows the cursor.
   public static let cursorExpired = Self("cursorExpired")
-  /// The server refuses to page any further; data are missing.
+  /// The server refuses to page any further, although more items exist.
   public static let resultWindowExceeded = Self("resultWindowExceeded")
   /// The body says that the request failed.
   public static let serverReportedFailure = Self("serverReportedFailure")
-  /// 304 without a condition in the request.
+  /// The server answered 304 to a request without a condition.
   public static let unexpectedNotModified = Self("unexpectedNotModified")
 
   // MARK: The page
 
-  /// The body is of another format than the decoder's, such as an HTML page of a captive portal.
+  /// The body has another format than the decoder's, such as an HTML page of a captive portal.
   public static let unexpectedMediaType = Self("unexpectedMediaType")
   /// The items are not where the description says, or not a list.
   public static let shape = Self("shape")
@@ -48,7 +48,7 @@ extension PageError.Code {
 
   // MARK: Continuations
 
-  /// The server says that more follows, and not where.
+  /// The server says that more pages follow, but gives no continuation.
   public static let inconsistentTermination = Self("inconsistentTermination")
   /// The next link leads to another origin, and the link policy does not allow that.
   public static let crossOriginLink = Self("crossOriginLink")

@@ -1,33 +1,33 @@
 public import HTTPTypes
 public import QuireCore
 
-/// The request for one page, before anything of the transport is in it.
+/// The request for one page, without the fields and credentials that the client adds.
 public struct PageRequest: Hashable, Sendable {
-  /// The method; a page is usually asked for with GET.
+  /// The method, usually GET.
   public var method: HTTPRequest.Method
   /// The absolute URL, sent byte for byte.
   public var url: String
-  /// The fields that belong to this request; the client adds its own.
+  /// The header fields of this request; the client adds its own.
   public var headerFields: HTTPFields
-  /// The body.
+  /// The body, with its media type. Default none.
   public var body: Body
 
-  /// What a request carries.
+  /// The content of a request.
   public enum Body: Hashable, Sendable {
-    /// Nothing.
+    /// No body.
     case none
-    /// A JSON document, its numbers in their own text; sent as `application/json`.
+    /// A JSON document, whose numbers keep their text; sent as `application/json`.
     case json(JSONValue)
     /// A form, `name=value&…` with names and values encoded; sent as
     /// `application/x-www-form-urlencoded`.
     case form(String)
     /// An XML document, such as a SOAP envelope; sent as `text/xml` in UTF-8.
     case xml(String)
-    /// Anything else; the Content-Type is the caller's.
+    /// Any other content; the caller sets the Content-Type.
     case bytes([UInt8])
   }
 
-  /// A request; a GET without fields or body unless told otherwise.
+  /// Creates a request, by default a GET without fields and body.
   public init(
     method: HTTPRequest.Method = .get, url: String, headerFields: HTTPFields = [:],
     body: Body = .none
@@ -40,7 +40,7 @@ public struct PageRequest: Hashable, Sendable {
 }
 
 extension HTTPRequest.Method {
-  /// Whether the method asks for nothing but an answer (RFC 9110, §9.2.1).
+  /// Whether the method is safe, that is, only asks for data (RFC 9110, §9.2.1).
   package var isSafe: Bool {
     switch self {
     case .get, .head, .options: true
@@ -50,17 +50,17 @@ extension HTTPRequest.Method {
 }
 
 extension HTTPFields {
-  /// These fields, then `others`.
+  /// Returns these fields, followed by `others`.
   package func appending(_ others: HTTPFields) -> HTTPFields {
     var fields = self
     for field in others { fields.append(field) }
     return fields
   }
 
-  /// The value of a field, that of its first line where there are several.
+  /// Returns the value of a field, or of its first line if it has several.
   package func first(_ name: HTTPField.Name) -> String? { self[values: name].first }
 
-  /// The fields that pass.
+  /// Returns the fields that pass the test.
   package func filtered(_ isKept: (HTTPField) -> Bool) -> HTTPFields {
     var fields = HTTPFields()
     for field in self where isKept(field) { fields.append(field) }
@@ -68,46 +68,47 @@ extension HTTPFields {
   }
 }
 
-/// How a walk went on after the server had forgotten its cursor; see `Pagination.ExpiryRule`.
+/// The way in which a walk continued after its cursor had expired; see `Pagination.ExpiryRule`.
 public enum PageRecovery: String, Hashable, Sendable {
-  /// The listing was begun again: this is its first page.
+  /// The walk started over: this is the listing's first page.
   case restarted
-  /// What a walk holds at the server was opened again; nothing is missing or comes twice, but what
-  /// changed meanwhile may show.
+  /// The walk opened its resource at the server again. No item is missing or repeated, but later
+  /// changes may show.
   case reopened
-  /// The server gave another cursor, which may have skipped or repeated what changed meanwhile.
+  /// The server gave a new cursor, which may skip or repeat items that changed meanwhile.
   case resumed
-  /// The listing was begun again behind the last item.
+  /// The walk started over behind the last item.
   case reanchored
 }
 
-/// An answer, as a closure sees it that decides what comes next.
+/// An answered page, for a closure that decides on the next one.
 public struct AnsweredPage {
   /// The request that was answered.
   public let request: PageRequest
-  /// Where the answer came from after redirects.
+  /// The URL of the answer, after redirects.
   public let url: String
-  /// The status.
+  /// The status of the answer.
   public let status: Int
-  /// The header fields.
+  /// The header fields of the answer.
   public let headerFields: HTTPFields
-  /// The decoded page, which paths can be asked of, in JSON as in XML.
+  /// The decoded page, which paths query in JSON as in XML.
   public let document: any PageDocument
-  /// How many items the page has.
+  /// The number of items in the page.
   public let itemCount: Int
-  /// What the closure returned with the page before; null for the first.
+  /// The state that the closure returned with the page before; null for the first page.
   public let state: JSONValue
 }
 
-/// What a closure wants next.
+/// A next page, as a closure requests it.
 public struct NextPage: Sendable {
-  /// The request for it. Its link is subject to the link policy, its origin to the rules for
-  /// credentials.
+  /// The request for the page. Its URL is subject to the link policy, and its origin to the rules
+  /// for credentials.
   public var request: PageRequest
-  /// What the closure wants to be told again; it travels in positions, so it should be small.
+  /// The state that the closure gets with the page's answer. It is stored in positions, so it
+  /// should be small.
   public var state: JSONValue
 
-  /// A next page.
+  /// Creates a next page.
   public init(_ request: PageRequest, state: JSONValue = .null) {
     self.request = request
     self.state = state

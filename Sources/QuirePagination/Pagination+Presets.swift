@@ -10,20 +10,20 @@ extension Pagination {
 
   // MARK: Any server
 
-  /// A keyset: a list; id_above = the last item's id.
+  /// A keyset: a list; `id_above` is the last item's id.
   public static let keyset = named("keyset")
   /// Web links: a list, Link header (RFC 8288).
   public static let linkHeader = named("linkHeader")
-  /// An offset and a limit: a list, offset and limit.
+  /// An offset and a limit: `?offset=40&limit=20`, and a list.
   public static let offsetLimit = named("offsetLimit")
-  /// Numbered pages until one is empty: a list, page number until one is empty.
+  /// Numbered pages: a list, and a page number that grows until a page is empty.
   public static let pages = named("pages")
-  /// Numbered pages of which the server says how many there are.
+  /// Numbered pages with a total: data, page number, meta.total_pages.
   public static let totalPages = named("totalPages")
 
   // MARK: Formats and standards
 
-  /// ActivityStreams and ActivityPub: orderedItems or items, next, at the beginning first.
+  /// ActivityStreams and ActivityPub: orderedItems or items; first, then next.
   public static let activityStreams = named("activityStreams")
   /// arXiv's API: feed/entry, start from 0, totalResults.
   public static let arxiv = named("arxiv")
@@ -37,33 +37,33 @@ extension Pagination {
   public static let csw = named("csw")
   /// UPnP and DLNA, Browse: Result, StartingIndex in a POST of SOAP, NumberReturned.
   public static let dlna = named("dlna")
-  /// Google's AIP-158: items elsewhere, nextPageToken (AIP-158).
+  /// Google's AIP-158: items at a path that you give, nextPageToken (AIP-158).
   public static let google = named("google")
   /// HAL: _embedded, _links.next.
   public static let hal = named("hal")
   /// Hydra and API Platform: hydra:member or member, hydra:view.hydra:next.
   public static let hydra = named("hydra")
-  /// IIIF Change Discovery 1.0: orderedItems backwards, at the beginning last, then prev.
+  /// IIIF Change Discovery 1.0: orderedItems, read backwards from last by prev.
   public static let iiifDiscovery = named("iiifDiscovery")
-  /// JMAP queries (RFC 8620), the first call of a request.
+  /// JMAP queries (RFC 8620), the first call of a request: methodResponses[0][1].ids, position.
   public static let jmap = named("jmap")
   /// JSON:API 1.1: data, links.next.
   public static let jsonAPI = named("jsonAPI")
   /// JSON Feed 1.1: items, next_url.
   public static let jsonFeed = named("jsonFeed")
-  /// W3C Linked Data Platform paging: items elsewhere, Link header, Prefer: max-member-count.
+  /// W3C Linked Data Platform paging: items at a path that you give, Link header, Prefer.
   public static let ldp = named("ldp")
   /// OAI-PMH 2.0, for records, identifiers and sets: record, header or set; resumptionToken.
   public static let oaiPMH = named("oaiPMH")
   /// OData and Microsoft Graph: value, @odata.nextLink.
   public static let odata = named("odata")
-  /// OData by `$skip` and `$top`, where the server sends no links: value or d.results, $skip and $top.
+  /// OData by `$skip` and `$top`, where the server sends no links: value or d.results.
   public static let odataSkip = named("odataSkip")
   /// OGC API Features and Records, and STAC: features, links with rel next, or a request.
   public static let ogcFeatures = named("ogcFeatures")
   /// OpenSearch 1.1: feed/entry, start from 1, totalResults.
   public static let openSearch = named("openSearch")
-  /// GraphQL connections (Relay): GraphQL: pageInfo, nodes or edges at a path of yours.
+  /// GraphQL connections (Relay): pageInfo, nodes or edges at a path that you give.
   public static let relay = named("relay")
   /// RSS with links to further pages: channel/item, link rel=next.
   public static let rss = named("rss")
@@ -79,18 +79,18 @@ extension Pagination {
   public static let sru = named("sru")
   /// TAXII 2.1: objects, next, more.
   public static let taxii = named("taxii")
-  /// WebDAV's sync-collection (RFC 6578): response, sync-token in a REPORT, until none has 507.
+  /// WebDAV's sync-collection (RFC 6578): response, sync-token in a REPORT, until no 507 comes.
   public static let webdavSync = named("webdavSync")
   /// OGC features, WFS 2.0: FeatureCollection/member or features, next.
   public static let wfs = named("wfs")
-  /// WordPress's feeds by number: rss/channel/item or feed/entry, paged.
+  /// WordPress's feeds by page number: rss/channel/item or feed/entry, paged.
   public static let wordpressFeed = named("wordpressFeed")
 
   // MARK: Frameworks
 
-  /// Datasette: rows, next_url.
+  /// Datasette: rows, next_url or next.
   public static let datasette = named("datasette")
-  /// Django REST framework, all three styles: Django REST framework: results, next, count.
+  /// Django REST framework, all three styles: results, next, count.
   public static let drf = named("drf")
   /// Laravel's paginators and API resources: data, next_page_url or links.next.
   public static let laravel = named("laravel")
@@ -115,11 +115,11 @@ extension Pagination {
   public static let confluence = named("confluence")
   /// Crates.io: crates, meta.next_page.
   public static let cratesIO = named("cratesIO")
-  /// Gerrit: a list, _more_changes in its last item.
+  /// Gerrit: a list, _more_changes or _more_accounts in its last item.
   public static let gerrit = named("gerrit")
   /// GitHub's REST API: a list or items, Link header.
   public static let github = named("github")
-  /// GitLab: a list, Link header at our own host.
+  /// GitLab: a list, Link header whose links are followed at the host of the request.
   public static let gitlab = named("gitlab")
   /// GitLab's keyset pagination: a list, Link header, pagination=keyset.
   public static let gitlabKeyset = named("gitlabKeyset")
@@ -135,20 +135,20 @@ extension Pagination {
   public static let packagist = named("packagist")
   /// PyPI's `changelog_since_serial` (XML-RPC): the last serial in a POST of XML-RPC.
   public static let pypiChangelog = named("pypiChangelog")
-  /// Sentry: a list, Link header with results.
+  /// Sentry: a list, and a Link header with `results="true"`.
   public static let sentry = named("sentry")
-  /// TeamCity: items elsewhere, nextHref.
+  /// TeamCity: items at a path that you give, nextHref.
   public static let teamCity = named("teamCity")
 
   // MARK: Platforms and clouds
 
-  /// Anthropic's lists: data, last_id, has_more.
+  /// Anthropic's lists: data, last_id or next_page, has_more.
   public static let anthropic = named("anthropic")
   /// Azure Resource Manager: value, nextLink.
   public static let arm = named("arm")
-  /// Services of Amazon that speak JSON: items elsewhere, NextToken in a POST body.
+  /// Amazon's JSON services: items at a path that you give, NextToken or NextMarker in a POST body.
   public static let aws = named("aws")
-  /// Services of Amazon that take forms and answer in XML.
+  /// Amazon's services with forms and XML: items at a path that you give, NextToken or Marker.
   public static let awsQuery = named("awsQuery")
   /// Azure's blobs: Blobs/Blob and BlobPrefix, NextMarker.
   public static let azureBlob = named("azureBlob")
@@ -156,19 +156,19 @@ extension Pagination {
   public static let azureTable = named("azureTable")
   /// Cloudflare: result, page number, result_info.total_pages.
   public static let cloudflare = named("cloudflare")
-  /// Chains of the Cosmos SDK: items elsewhere, pagination.next_key.
+  /// Chains of the Cosmos SDK: items at a path that you give, pagination.next_key.
   public static let cosmos = named("cosmos")
   /// Azure Cosmos DB for NoSQL: Documents, x-ms-continuation header.
   public static let cosmosDB = named("cosmosDB")
   /// Datadog's search of logs and events: data, meta.page.after in a POST body.
   public static let datadog = named("datadog")
-  /// DigitalOcean: items elsewhere, links.pages.next.
+  /// DigitalOcean: items at a path that you give, links.pages.next.
   public static let digitalOcean = named("digitalOcean")
   /// Amazon DynamoDB, Query and Scan: Items, LastEvaluatedKey in a POST body.
   public static let dynamoDB = named("dynamoDB")
   /// Google Places, the older search: results, next_page_token.
   public static let googlePlaces = named("googlePlaces")
-  /// Changes in Google's Calendar, People and Directory: items, nextPageToken until nextSyncToken.
+  /// Changes in Google's Calendar, People and Directory: nextPageToken until nextSyncToken.
   public static let googleSync = named("googleSync")
   /// Changes in Microsoft Graph: value, @odata.nextLink until @odata.deltaLink.
   public static let graphDelta = named("graphDelta")
@@ -180,29 +180,29 @@ extension Pagination {
   public static let kubernetes = named("kubernetes")
   /// The lists of the Model Context Protocol: result.tools and others, nextCursor in a POST body.
   public static let mcp = named("mcp")
-  /// Amazon MWS and what is built like it: items elsewhere, NextToken, another Action.
+  /// Amazon MWS and APIs like it: items at a path that you give, NextToken sent to another Action.
   public static let mws = named("mws")
   /// HashiCorp Nomad: a list, X-Nomad-NextToken header.
   public static let nomad = named("nomad")
-  /// OpenAI's lists: data, last_id or the last item's id, has_more.
+  /// OpenAI's lists: data, last_id, next_page or the last item's id, has_more.
   public static let openAI = named("openAI")
   /// OpenStack's lists with links: servers, servers_links[rel=next].href.
   public static let openStackLinks = named("openStackLinks")
-  /// PagerDuty: items elsewhere, offset, more.
+  /// PagerDuty: items at a path that you give, offset, more.
   public static let pagerDuty = named("pagerDuty")
-  /// Route 53's ListResourceRecordSets: ResourceRecordSet, three names, IsTruncated.
+  /// Route 53's ListResourceRecordSets: ResourceRecordSet, three markers, IsTruncated.
   public static let route53 = named("route53")
-  /// S3's ListObjectsV2, and all that speak it: Contents and CommonPrefixes, NextContinuationToken.
+  /// S3's ListObjectsV2 and its clones: Contents and CommonPrefixes, NextContinuationToken.
   public static let s3 = named("s3")
   /// S3's ListMultipartUploads: Upload and CommonPrefixes, two markers.
   public static let s3Uploads = named("s3Uploads")
   /// S3's ListObjectVersions: Version, DeleteMarker and CommonPrefixes, two markers.
   public static let s3Versions = named("s3Versions")
-  /// S3's first ListObjects: Contents and CommonPrefixes; marker = NextMarker or last key.
+  /// S3's first ListObjects: Contents and CommonPrefixes; marker is NextMarker or the last key.
   public static let s3v1 = named("s3v1")
-  /// Stellar's Horizon: _embedded.records, _links.next until one is empty.
+  /// Stellar's Horizon: _embedded.records, _links.next until a page is empty.
   public static let stellar = named("stellar")
-  /// OpenStack Swift and other lists by marker.
+  /// OpenStack Swift and other lists by marker: a list; marker is the last name.
   public static let swift = named("swift")
 
   // MARK: Databases and search
@@ -223,11 +223,11 @@ extension Pagination {
   public static let couchChanges = named("couchChanges")
   /// CouchDB's and Cloudant's `_find`: docs, bookmark in a POST body.
   public static let couchFind = named("couchFind")
-  /// CouchDB's views and `_all_docs`: rows, startkey and startkey_docid of one row more.
+  /// CouchDB's views and `_all_docs`: rows; startkey and startkey_docid of one extra row.
   public static let couchView = named("couchView")
   /// Databricks' SQL statements: result.data_array, result.next_chunk_internal_link.
   public static let databricksSQL = named("databricksSQL")
-  /// Elasticsearch by `search_after` in a point in time.
+  /// Elasticsearch by `search_after` in a point in time: hits.hits, the last item's sort.
   public static let elastic = named("elastic")
   /// Elasticsearch and OpenSearch by offset: hits.hits, from and size in a POST body.
   public static let elasticOffset = named("elasticOffset")
@@ -235,9 +235,9 @@ extension Pagination {
   public static let elasticScroll = named("elasticScroll")
   /// Meilisearch: hits, offset, estimatedTotalHits.
   public static let meilisearch = named("meilisearch")
-  /// OpenSearch by `search_after` in a point in time.
+  /// OpenSearch by `search_after` in a point in time: hits.hits, the last item's sort.
   public static let openSearchPIT = named("openSearchPIT")
-  /// Firebase's Realtime Database: an object; startAt = the last name.
+  /// Firebase's Realtime Database: an object; startAt is the last name.
   public static let realtimeDB = named("realtimeDB")
   /// Snowflake's SQL API: data, partition from 0, resultSetMetaData.partitionInfo.
   public static let snowflake = named("snowflake")
@@ -258,15 +258,15 @@ extension Pagination {
   public static let airtable = named("airtable")
   /// Asana: data, next_page.offset.
   public static let asana = named("asana")
-  /// Auth0: items elsewhere, page from 0, total.
+  /// Auth0: items at a path that you give, page from 0, total.
   public static let auth0 = named("auth0")
-  /// Auth0's checkpoint pagination: items elsewhere, next.
+  /// Auth0's checkpoint pagination: items at a path that you give, next.
   public static let auth0Checkpoint = named("auth0Checkpoint")
   /// Box: entries, next_marker.
   public static let box = named("box")
-  /// Customer.io: items elsewhere, next; "=" stays as it is.
+  /// Customer.io: items at a path that you give, next, whose "=" is sent unencoded.
   public static let customerIO = named("customerIO")
-  /// Dropbox, `list_folder`: entries, cursor, has_more; goes on at …/continue.
+  /// Dropbox, `list_folder`: entries, cursor, has_more; continues at …/continue.
   public static let dropbox = named("dropbox")
   /// Exchange Web Services, FindItem: RootFolder/Items/*, IndexedPagingOffset in a POST of SOAP.
   public static let ews = named("ews")
@@ -298,34 +298,34 @@ extension Pagination {
   public static let salesforce = named("salesforce")
   /// Results of Salesforce's Bulk API 2.0: CSV, Sforce-Locator header.
   public static let salesforceBulk = named("salesforceBulk")
-  /// Salesloft, by time of change: data; updated_at[gt] = the last item's updated_at.
+  /// Salesloft, by time of change: data; updated_at[gt] is the last item's updated_at.
   public static let salesloft = named("salesloft")
   /// SendGrid: result or a list, _metadata.next, else offset.
   public static let sendGrid = named("sendGrid")
   /// ServiceNow's tables: result, Link header, X-Total-Count.
   public static let serviceNow = named("serviceNow")
-  /// Slack: items elsewhere, response_metadata.next_cursor.
+  /// Slack: items at a path that you give, response_metadata.next_cursor.
   public static let slack = named("slack")
   /// Toggl's detailed reports: a list, X-Next-Row-Number and X-Next-ID headers.
   public static let toggl = named("toggl")
-  /// Trello's actions: a list, newest first; before = last id.
+  /// Trello's actions: a list, newest first; before is the last id.
   public static let trello = named("trello")
-  /// Twilio: items elsewhere, next_page_uri or meta.next_page_url.
+  /// Twilio: items at a path that you give, next_page_uri or meta.next_page_url.
   public static let twilio = named("twilio")
-  /// Zendesk: items elsewhere, links.next, meta.has_more.
+  /// Zendesk: items at a path that you give, links.next, meta.has_more.
   public static let zendesk = named("zendesk")
-  /// Zendesk's incremental exports: items elsewhere, after_url, end_of_stream.
+  /// Zendesk's incremental exports: items at a path that you give, after_url, end_of_stream.
   public static let zendeskIncremental = named("zendeskIncremental")
   /// Zoho CRM: data, info.more_records, info.next_page_token or page number.
   public static let zoho = named("zoho")
-  /// Zoom: items elsewhere, next_page_token.
+  /// Zoom: items at a path that you give, next_page_token.
   public static let zoom = named("zoom")
-  /// Zuora's queries: records, queryLocator, done; goes on at queryMore.
+  /// Zuora's queries: records, queryLocator, done; continues at queryMore.
   public static let zuora = named("zuora")
 
   // MARK: Shops and payments
 
-  /// Amazon's Selling Partner API: items elsewhere, payload.NextToken or pagination.nextToken.
+  /// Amazon's Selling Partner API: items at a path that you give, NextToken or nextToken.
   public static let amazonSP = named("amazonSP")
   /// BigCommerce: data, meta.pagination.links.next.
   public static let bigCommerce = named("bigCommerce")
@@ -335,32 +335,32 @@ extension Pagination {
   public static let chargebee = named("chargebee")
   /// Coinbase Exchange: a list, CB-AFTER header.
   public static let coinbase = named("coinbase")
-  /// eBay's REST APIs: items elsewhere, next, total.
+  /// eBay's REST APIs: items at a path that you give, next, total.
   public static let eBay = named("eBay")
-  /// eBay's Trading API: items elsewhere, PageNumber in a POST of XML, HasMoreItems.
+  /// eBay's Trading API: items at a path that you give, PageNumber in a POST of XML.
   public static let ebayTrading = named("ebayTrading")
   /// Magento: items, total_count, page number.
   public static let magento = named("magento")
-  /// PayPal: items elsewhere, links[rel=next].href.
+  /// PayPal: items at a path that you give, links[rel=next].href.
   public static let payPal = named("payPal")
   /// Plaid's `/transactions/sync`: added, modified, removed; next_cursor, has_more.
   public static let plaid = named("plaid")
   /// Recurly's API v2: XML, Link header, X-Records.
   public static let recurlyV2 = named("recurlyV2")
-  /// Shopify's REST Admin API: items elsewhere, page_info in a Link.
+  /// Shopify's REST Admin API: items at a path that you give, page_info in a Link.
   public static let shopify = named("shopify")
-  /// Square: items elsewhere, cursor.
+  /// Square: items at a path that you give, cursor.
   public static let square = named("square")
-  /// Stripe: data, has_more; starting_after = last id.
+  /// Stripe: data, has_more; starting_after is the last id.
   public static let stripe = named("stripe")
   /// Walmart's orders: list.elements.order, list.meta.nextCursor.
   public static let walmart = named("walmart")
 
   // MARK: People and content
 
-  /// Bluesky and the AT Protocol: items elsewhere, cursor.
+  /// Bluesky and the AT Protocol: items at a path that you give, cursor.
   public static let atproto = named("atproto")
-  /// Discord's messages: a list, newest first; before = last id.
+  /// Discord's messages: a list, newest first; before is the last id.
   public static let discord = named("discord")
   /// Discourse's lists of topics: topic_list.topics, the page in topic_list.more_topics_url.
   public static let discourse = named("discourse")
@@ -372,21 +372,21 @@ extension Pagination {
   public static let lemmy = named("lemmy")
   /// Mastodon: a list, Link header with max_id.
   public static let mastodon = named("mastodon")
-  /// Matrix: chunk, next_batch.
+  /// Matrix: chunk, next_batch or end.
   public static let matrix = named("matrix")
-  /// MediaWiki's API: continue, items at a path of yours.
+  /// MediaWiki's API: continue, items at a path that you give.
   public static let mediaWiki = named("mediaWiki")
   /// Pinterest v5: items, bookmark.
   public static let pinterest = named("pinterest")
   /// Reddit: data.children, data.after.
   public static let reddit = named("reddit")
-  /// Spotify: items, next, total, below a path of your own.
+  /// Spotify: items, next, total, below a path that you give.
   public static let spotify = named("spotify")
   /// Stack Exchange: items, page number, has_more.
   public static let stackExchange = named("stackExchange")
   /// Steam's reviews: reviews, cursor.
   public static let steamReviews = named("steamReviews")
-  /// Telegram's `getUpdates`: result; offset = the greatest update_id and 1.
+  /// Telegram's `getUpdates`: result; offset is the greatest update_id plus 1.
   public static let telegram = named("telegram")
   /// Twitch Helix: data, pagination.cursor.
   public static let twitch = named("twitch")
@@ -397,7 +397,7 @@ extension Pagination {
 
   /// bioRxiv and medRxiv: collection, offset in the path at {cursor}.
   public static let bioRxiv = named("bioRxiv")
-  /// ChEMBL: items elsewhere, page_meta.next.
+  /// ChEMBL: items at a path that you give, page_meta.next.
   public static let chembl = named("chembl")
   /// ClinicalTrials.gov v2: studies, nextPageToken.
   public static let clinicalTrials = named("clinicalTrials")

@@ -1,48 +1,49 @@
 public import QuireCore
 
 extension Pagination {
-  /// A description with a name, for the API or the style of an API that it was written for.
+  /// A ready-made description with a name, for an API or for a style of APIs.
   ///
-  /// `Pagination.presets` lists them, and `Pagination` has a constant of each name, such as
+  /// `Pagination.presets` lists them, and `Pagination` has a constant for each name, such as
   /// `Pagination.github`.
   public struct Preset: Sendable {
     /// The name, as in `Pagination.github`.
     public let name: String
-    /// The API, and what its pages look like.
+    /// The API, with an example of its pages.
     public let summary: String
-    /// What a page has that the description reads, in one line.
+    /// The parts of a page that the description reads, in one line.
     public let reply: String
-    /// The API's page sizes, limits and peculiarities; empty where there is nothing to know.
+    /// The API's page sizes, limits and peculiarities; empty if it has none.
     public let notes: String
-    /// The description. Where only the caller knows where the items are, it needs `items(at:)`.
+    /// The description. It needs `items(at:)` if only the caller knows the place of the items.
     public let pagination: Pagination
-    /// The other services that are paged so, as `Pagination.preset(named:)` knows them, by name.
+    /// The names of other services, by which `Pagination.preset(named:)` also finds the preset or
+    /// one of its variants; sorted.
     public let aliases: [String]
-    /// The title under which the guide has it.
+    /// The title of the preset's table in the guide.
     package let family: String
-    /// What the aliases mean that differ from the description.
+    /// The descriptions of the aliases that differ from the preset's.
     private let described: [String: Pagination]
 
-    /// What aliases mean that is not the same.
+    /// The descriptions of the aliases that differ from the preset's.
     package var variants: [Pagination] { Array(described.values) }
 
-    /// What an alias means; nil where it is none of this preset's.
+    /// Returns the description for an alias; nil if the preset does not have the alias.
     package func pagination(named alias: String) -> Pagination? {
       described[alias] ?? (aliases.contains(alias) ? pagination : nil)
     }
 
-    /// Whether many servers speak it, each with names of its own.
+    /// Whether the preset describes a style, which many servers use with names of their own.
     package var isGeneric: Bool { family == Self.families.first }
   }
 }
 
 extension Pagination.Preset {
-  /// The titles of the guide, in its order.
+  /// The titles of the tables in the guide, in its order.
   package static let families: [String] = PresetSource.all.reduce(into: []) { titles, source in
     if titles.last != source.family { titles.append(source.family) }
   }
 
-  /// Every preset, by name.
+  /// Every preset, sorted by name.
   static let all: [Pagination.Preset] = PresetSource.all.map(Self.init).sorted { $0.name < $1.name }
 
   private init(_ source: PresetSource) {
@@ -59,7 +60,7 @@ extension Pagination.Preset {
     described = Dictionary(uniqueKeysWithValues: variants)
   }
 
-  /// The description of a preset or an alias, the only one that is read; nil where there is none.
+  /// Returns the description of a preset or an alias, reading no other; nil for an unknown name.
   static func description(named name: String) -> Pagination? {
     for source in PresetSource.all where source.mayMention(name) {
       let value = source.value()
@@ -73,14 +74,14 @@ extension Pagination.Preset {
     return nil
   }
 
-  /// What presets and their aliases mean that find the next page where another description does, read one by
-  /// one as they are asked for.
+  /// Returns the descriptions of presets and aliases that find the next page as `other` does. Each
+  /// is read only when the sequence reaches it.
   package static func descriptions(leadingAs other: Pagination) -> AnySequence<Pagination> {
-    // The files write it as its grammar does.
+    // The files are written by the grammar, so that JSON can be compared with JSON.
     let written = Pagination.Next.grammar.write(other.next)
     let words = written.words
-    // A sequence, which asks each once: a lazy collection would for every step of its index. Those that have to be
-    // moved to be compared, which takes long, come last.
+    // A sequence evaluates each element once; a lazy collection would for every step of its index.
+    // Presets whose paths have to be moved to be compared come last, because that is slow.
     let sources = [false, true].lazy.flatMap { isMoved in
       AnySequence(PresetSource.all).lazy.filter { source in
         source.mayMention("below") == isMoved && (isMoved || words.allSatisfy(source.mayMention))
@@ -92,7 +93,8 @@ extension Pagination.Preset {
     }
     let descriptions = values.compactMap { value -> Pagination? in
       if value["next"] == written { return read(value, "").example }
-      // Below a container, all paths move with that of the items, or of the list in it.
+      // With "below", all paths move with those of the items, so the container has to be found
+      // first: it is the path of the items or the object that contains them.
       guard value["items"]?["below"] != nil, let path = other.items.paths.first?.text else {
         return nil
       }
@@ -104,12 +106,12 @@ extension Pagination.Preset {
     return AnySequence(descriptions)
   }
 
-  /// The paths in all presets, for which none is read.
+  /// Returns the paths in all presets, without parsing any.
   package static func paths() -> Set<String> {
     texts { _, text in text.first == UInt8(ascii: "/") }
   }
 
-  /// The names of header fields in all presets, for which none is read.
+  /// Returns the names of header fields in all presets, without parsing any.
   package static func headerFields() -> Set<String> {
     texts { name, _ in name.elementsEqual("header".utf8) }
   }
@@ -136,17 +138,17 @@ extension Pagination.Preset {
 }
 
 extension JSONValue {
-  /// The other names of a preset that mean the same.
+  /// The aliases that share the preset's description.
   fileprivate var aliases: [String] {
     if case .array(let names)? = self["aliases"] { names.compactMap(\.string) } else { [] }
   }
 
-  /// The other names of a preset that mean something else.
+  /// The aliases that have descriptions of their own.
   fileprivate var variants: [Member] {
     if case .object(let members)? = self["variants"] { members } else { [] }
   }
 
-  /// The texts in it, and the names of its members.
+  /// The texts in the value, and the names of its members.
   fileprivate var words: [String] {
     switch self {
     case .string(let text): [text]
@@ -158,13 +160,13 @@ extension JSONValue {
 }
 
 extension Pagination {
-  /// Every preset, by name.
+  /// Every preset, sorted by name.
   public static var presets: [Pagination.Preset] { Pagination.Preset.all }
 
-  /// The preset of that name, or of one of its aliases.
+  /// Returns the preset with the name or alias.
   ///
-  /// Throws `invalidArgument` for a name that is unknown, with the nearest one that is not, or those
-  /// of the presets that have it in their description.
+  /// Throws `invalidArgument` for an unknown name. The message suggests the nearest names, or
+  /// presets whose summary of a page mentions the name.
   public static func preset(named name: String) throws(PageError) -> Pagination {
     if let preset = Pagination.Preset.description(named: name) { return preset }
     let near = presetNames(like: name).map { "\"\($0)\"" }
@@ -174,8 +176,9 @@ extension Pagination {
     throw PageError(.invalidArgument, "There is no preset \"\(name)\". \(hint)")
   }
 
-  /// The presets that an unknown name may stand for, at most three: the shortest that begin with it,
-  /// or those described by it, or else the one whose name is nearest.
+  /// Returns at most three presets that an unknown name may stand for: the shortest that begin with
+  /// it, else those whose `reply` mentions it, else the one with the nearest name, else those that
+  /// contain it.
   private static func presetNames(like name: String) -> [String] {
     let word = name.lowercased()
     let longer = presets.map(\.name).filter { $0.lowercased().hasPrefix(word) }

@@ -1,18 +1,18 @@
 import CPresets
 import QuireCore
 
-/// A preset as its file has it, embedded in the program.
+/// A preset as JSON text, which is embedded in the program.
 ///
-/// Most programs use one preset or none. So the files are only taken apart into presets when one is
-/// asked for, and of those only the text that may answer is read: reading all of them takes longer than
-/// exporting a page.
+/// Most programs use one preset or none, and parsing all of them takes longer than exporting a
+/// page. So the text is divided into presets when the first one is requested, and only presets that
+/// may match are parsed.
 struct PresetSource: Sendable {
-  /// A part of the files.
+  /// A part of the embedded text.
   typealias Text = Slice<UnsafeBufferPointer<UInt8>>
 
-  /// The title of its file.
+  /// The title of the preset's file.
   let family: String
-  /// Where it stands in the files.
+  /// The preset's range in the embedded text.
   private let range: Range<Int>
 
   /// All presets, in the order of their files.
@@ -20,7 +20,7 @@ struct PresetSource: Sendable {
     let bytes = Self.bytes
     var sources: [PresetSource] = []
     var family = ""
-    // The files are in a list; each is an object with a list of presets, behind its title.
+    // The text is a list of files: objects with a title, followed by a list of presets.
     var (level, file, preset) = (0, 0, 0)
     var place = 0
     while place < bytes.count {
@@ -41,7 +41,7 @@ struct PresetSource: Sendable {
     return sources
   }()
 
-  /// Reads the preset.
+  /// Parses the preset.
   func value() -> JSONValue {
     guard let value = try? JSONValue(parsing: text) else {
       preconditionFailure("A file of presets is not JSON.")
@@ -49,8 +49,8 @@ struct PresetSource: Sendable {
     return value
   }
 
-  /// Whether a text stands in the preset, as a value or as a member's name. It is found without reading
-  /// the preset; one that JSON escapes may be there.
+  /// Returns whether a text may be a value or a member's name in the preset, without parsing it. A
+  /// text that JSON would escape always may.
   func mayMention(_ text: String) -> Bool {
     let wanted = text.utf8
     guard wanted.allSatisfy({ $0 >= 0x20 && $0 != UInt8(ascii: "\"") && $0 != UInt8(ascii: "\\") })
@@ -58,7 +58,7 @@ struct PresetSource: Sendable {
     let quoted = [UInt8(ascii: "\"")] + wanted + [UInt8(ascii: "\"")]
     let bytes = UnsafeBufferPointer(rebasing: self.text)
     var place = 0
-    // Nearly all that it finds is another text: the first letter tells most of them apart.
+    // Most quotes begin another text, and comparing one letter first rules out most of them.
     while place + quoted.count <= bytes.count {
       if bytes[place] == quoted[0], bytes[place + 1] == quoted[1],
         bytes[place...].starts(with: quoted)
@@ -70,8 +70,8 @@ struct PresetSource: Sendable {
     return false
   }
 
-  /// Calls `body` with each text that stands in the preset as a value, and the name of the member that it is
-  /// in, neither of them read for it: both are as JSON writes them between the quotes.
+  /// Calls `body` with each text value in the preset and the name of its member, without parsing:
+  /// both are as JSON writes them between quotes.
   func eachText(_ body: (_ member: Text, _ text: Text) -> Void) {
     let bytes = Self.bytes
     var member = bytes[range.lowerBound..<range.lowerBound]
@@ -96,7 +96,7 @@ struct PresetSource: Sendable {
     return UnsafeBufferPointer(start: start, count: count)
   }
 
-  /// What is behind a text, whose quote is at `start`.
+  /// Returns the index behind a text whose opening quote is at `start`.
   private static func endOfText(at start: Int, in bytes: UnsafeBufferPointer<UInt8>) -> Int {
     var place = start + 1
     while bytes[place] != UInt8(ascii: "\"") {
@@ -105,7 +105,7 @@ struct PresetSource: Sendable {
     return place + 1
   }
 
-  /// The title of a file that begins so.
+  /// Returns the title of a file from its text up to the opening bracket of its presets.
   private static func title(_ beginning: [UInt8]) -> String {
     let file = try? JSONValue(parsing: beginning + Array("]}".utf8))
     guard let title = file?["family"]?.string, file?["presets"] != nil else {

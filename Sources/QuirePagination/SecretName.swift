@@ -1,11 +1,11 @@
 package import QuireCore
 
-/// Tells by the name of a parameter or header field whether it usually holds a secret.
+/// Rules that recognise secrets by the names of parameters and header fields.
 ///
-/// Whole words count, so that `author`, `keyword` and `design` are harmless; and the tokens and keys
-/// that say where a page starts (`page_token`, `nextToken`, `start-key`) are positions.
+/// Whole words count, so that `author`, `keyword` and `design` are harmless. Tokens and keys that
+/// say where a page starts (`page_token`, `nextToken`, `start-key`) are positions and no secrets.
 package enum SecretName {
-  /// Whether something of that name is to be treated as a secret.
+  /// Whether a parameter or field with this name is treated as a secret.
   package static func matches(_ name: String) -> Bool {
     let words = words(of: name)
     if words.contains(where: secrets.contains) { return true }
@@ -13,7 +13,7 @@ package enum SecretName {
     return words.dropLast().last.map { !positions.contains($0) } ?? true
   }
 
-  /// Words that make a name a secret's wherever they stand in it.
+  /// Words that make any name that contains them a secret's.
   private static let secrets: Set<String> = [
     "accesskey", "accesstoken", "apikey", "apipass", "apisecret", "apitoken", "appkey", "appsecret",
     "assertion", "auth", "authkey", "authorization", "authtoken", "bearer", "bearertoken",
@@ -33,8 +33,8 @@ package enum SecretName {
     "resumption", "scroll", "skip", "sort", "start", "sync",
   ]
 
-  /// The words in lower case: parted by whatever is no letter or digit, and by capitals as in
-  /// `apiKey` and `APIKey`.
+  /// Returns the words of a name in lower case, divided by characters other than letters and
+  /// digits, and by capitals as in `apiKey` and `APIKey`.
   private static func words(of name: String) -> [String] {
     let bytes = Array(name.utf8)
     var words: [[UInt8]] = [[]]
@@ -61,13 +61,13 @@ package enum SecretName {
   }
 }
 
-/// Which segments of a URL's path hold a secret, such as `bot{secret}`: all that begin and end like
-/// the text around the braces.
+/// A pattern for segments of a URL's path that hold a secret, such as `bot{secret}`: the segments
+/// that begin and end as the text around the braces does.
 package struct SecretSegment: Hashable, Sendable {
   private let prefix: String
   private let suffix: String
 
-  /// Throws `invalidArgument` for a text without `{secret}`, or with a slash.
+  /// Creates a pattern. Throws `invalidArgument` for a text without `{secret}`, or with a slash.
   package init(_ text: String) throws(PageError) {
     let sides = text.split(separator: Self.mark, omittingEmptySubsequences: false)
     guard sides.count == 2, !text.utf8.contains(UInt8(ascii: "/")) else {
@@ -81,7 +81,7 @@ package struct SecretSegment: Hashable, Sendable {
 
   private static let mark = "{secret}"
 
-  /// The secrets in a path, as they are encoded there.
+  /// Returns the secrets in a path, as they are encoded there.
   package func secrets(in path: String) -> [String] {
     path.split(separator: "/").compactMap { segment in
       let bytes = segment.utf8
@@ -93,8 +93,8 @@ package struct SecretSegment: Hashable, Sendable {
     }
   }
 
-  /// Parameters in segments of a path whose names give them away, such as `;jsessionid=…` (RFC 3986,
-  /// §3.3), their values still encoded.
+  /// Returns parameters in segments of a path whose names reveal a secret, such as `;jsessionid=…`
+  /// (RFC 3986, §3.3), with their values still encoded.
   package static func matrixParameters(of path: String) -> [(name: String, encoded: String)] {
     guard path.utf8.contains(UInt8(ascii: ";")) else { return [] }
     return path.split(separator: "/").flatMap { $0.split(separator: ";").dropFirst() }
