@@ -6,9 +6,9 @@ import Synchronization
 /// for try await page in issues { … }
 /// for try await issue in issues.items { … }
 /// ```
-/// A cheap value. Nothing is requested before the first `next()`, and then one page for each page
-/// asked for. Every loop is a walk of its own from `start`; `walk()` makes one that can be held in
-/// hand and asked for its report.
+/// A cursor is a cheap value. Nothing is requested before the first `next()`, and then one page for
+/// each page asked for. Every loop is a walk of its own from `start`; `walk()` returns one that you
+/// can keep and ask for its report.
 public struct Cursor<Item: Sendable>: PageSequence, Sendable {
   /// A page.
   public typealias Element = Page<Item>
@@ -18,17 +18,17 @@ public struct Cursor<Item: Sendable>: PageSequence, Sendable {
   /// Where every walk starts.
   public var start: Position
 
-  /// Where walks stop before the server's end. Limits count what is delivered, after all
-  /// transforms, wherever in the chain they were set.
+  /// The limits at which walks stop before the server's end. They count what is delivered, after
+  /// all transforms, wherever in the chain they were set.
   public var limits: Limits
 
-  /// Positions that were visited before `start`: a return to one is a loop, too.
+  /// The positions visited before `start`: a return to one of them is a loop, too.
   public var visited: [Position] = []
 
   package let clock: any Clock<Duration>
   let makeReader: @Sendable (ReaderContext) -> any PageReader<Item>
 
-  /// Walks whose pages `makeReader` reads, by one reader for each walk.
+  /// Creates a cursor each of whose walks reads through a reader of its own, made by `makeReader`.
   package init(
     start: Position = .start, limits: Limits = Limits(), clock: any Clock<Duration>,
     makeReader: @escaping @Sendable (ReaderContext) -> any PageReader<Item>
@@ -39,7 +39,8 @@ public struct Cursor<Item: Sendable>: PageSequence, Sendable {
     self.makeReader = makeReader
   }
 
-  /// Walks over `source`. The clock measures the report's times and the limit on the duration.
+  /// Creates a cursor over `source`. The clock measures the report's times and the limit on the
+  /// duration.
   public init(
     _ source: some PageSource<Item>, from start: Position = .start, limits: Limits = Limits(),
     clock: any Clock<Duration> = ContinuousClock()
@@ -47,8 +48,9 @@ public struct Cursor<Item: Sendable>: PageSequence, Sendable {
     self.init(start: start, limits: limits, clock: clock) { _ in SourceReader(source: source) }
   }
 
-  /// Walks over the pages that `page` fetches; it gets nil for the start of the listing, and returns nil
-  /// when the listing ended before the position. See `PageSource.page(at:)`.
+  /// Creates a cursor over the pages that `page` fetches. The closure receives nil for the start of
+  /// the listing, and returns nil if the listing ended before the position. See
+  /// `PageSource.page(at:)`.
   public init(
     from start: Position = .start, limits: Limits = Limits(),
     clock: any Clock<Duration> = ContinuousClock(),
@@ -57,8 +59,8 @@ public struct Cursor<Item: Sendable>: PageSequence, Sendable {
     self.init(ClosureSource(fetch: page), from: start, limits: limits, clock: clock)
   }
 
-  /// Walks over a source that keeps something from one page to the next: each walk, and each copy of one, has
-  /// a source of its own.
+  /// Returns a cursor over a source that keeps state between pages: each walk, and each copy of a
+  /// walk, has a source of its own.
   package static func ofEachWalk<Source: PageSource>(
     _ makeSource: @escaping @Sendable () -> Source
   ) -> Cursor where Source.Item == Item {
@@ -67,12 +69,11 @@ public struct Cursor<Item: Sendable>: PageSequence, Sendable {
       makeReader: { _ in OwnedReader<Item> { SourceReader(source: makeSource()) } })
   }
 
-  /// The same listing from another position: a stored one, or `PageError.checkpoint`.
+  /// Returns the same listing from another position: a stored one, or `PageError.checkpoint`.
   ///
-  /// A position that another listing made is refused by the first `next()`, with
-  /// `PageError.Code.positionMismatch`, where the source can tell listings apart; see
-  /// `Position.unchecked`. `visited` makes the loop guard remember what an earlier walk has seen.
-  /// Default: nothing.
+  /// If another listing made the position, and the source can tell listings apart, the first
+  /// `next()` throws `PageError.Code.positionMismatch`; see `Position.unchecked`. `visited` holds
+  /// positions of an earlier walk, so that a return to one of them is a loop. Default: none.
   public func resuming(from start: Position, visited: [Position] = []) -> Cursor {
     var cursor = self
     cursor.start = start
@@ -80,39 +81,42 @@ public struct Cursor<Item: Sendable>: PageSequence, Sendable {
     return cursor
   }
 
-  /// The same listing with other limits.
+  /// Returns the same listing with other limits.
   public func limited(to limits: Limits) -> Cursor {
     var cursor = self
     cursor.limits = limits
     return cursor
   }
 
-  /// Whether a page may be asked for before the one in front of it was consumed.
+  /// Whether a page may be requested before the page in front of it was consumed.
   package var allowsLookAhead: Bool { probe.allowsLookAhead }
 
-  /// What walks make of a position that comes back; see `PageSource.repeatedPositions`.
+  /// How walks treat a position that they have already visited; see `PageSource.repeatedPositions`.
   package var repeatedPositions: Position.Repetition { probe.repeatedPositions }
 
-  /// Where the page starts that comes `count` behind the one at `position`; nil where that cannot be
-  /// told without reading. See `PageSource.positions(after:total:count:)`.
+  /// Returns the position of the page `count` pages behind the one at `position`; nil if it cannot
+  /// be computed without reading. See `PageSource.positions(after:total:count:)`.
   package func position(_ count: Int, after position: Position, total: Total?) -> Position? {
     probe.positions(after: position, total: total, pages: count...count).first
   }
 
-  /// By what the listing is known from others; nil where nothing is known.
+  /// The identity of the listing; nil if the source cannot tell listings apart.
   package var identity: ListingIdentity? { probe.identity }
 
-  /// A reader that is asked and reads nothing.
+  /// A reader that answers questions about the listing and reads no page.
   var probe: any PageReader<Item> {
     makeReader(ReaderContext(limits: limits, clock: clock))
   }
 
-  /// A new walk from `start`.
+  /// Returns a new walk from `start`.
   public func walk() -> Walk<Item> { walk(after: nil) }
 
-  /// A walk from `start` for a consumer that has had others: limits on pages and items count those of the listing
-  /// in front of it, those on bytes and requests what `other` has taken, and the one on the duration begins anew.
-  /// `before` is where the page before it starts, where that is known.
+  /// Returns a walk from `start` for a consumer that has had other walks.
+  ///
+  /// Limits on pages and items also count the `pages` and `items` of the listing in front of
+  /// `start`; limits on bytes and requests also count what `other` has spent; the limit on the
+  /// duration begins anew. `before` is the position of the page in front of `start`, if it is
+  /// known.
   package func walk(
     after other: Walk<Item>?, pages: Int = 0, items: Int = 0, before: Position?? = nil
   ) -> Walk<Item> {
@@ -131,10 +135,10 @@ public struct Cursor<Item: Sendable>: PageSequence, Sendable {
     }
   }
 
-  /// Starts a walk of its own with the first `next()`.
+  /// Returns an iterator over a walk of its own, which begins with the first `next()`.
   public func makeAsyncIterator() -> Iterator { Iterator(self) }
 
-  /// One walk over the pages.
+  /// An iterator over one walk.
   public struct Iterator: AsyncIteratorProtocol {
     private let cursor: Cursor
     private var interest: WalkInterest<Item>?
@@ -143,7 +147,8 @@ public struct Cursor<Item: Sendable>: PageSequence, Sendable {
 
     init(_ cursor: Cursor) { self.cursor = cursor }
 
-    /// The next page; nil at the end, for ever. After an error, the page that failed.
+    /// Returns the next page, and nil at the end and from then on. After an error, tries the page
+    /// that failed again.
     public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws -> Page<Item>? {
@@ -155,7 +160,8 @@ public struct Cursor<Item: Sendable>: PageSequence, Sendable {
       return page
     }
 
-    /// The next page; nil at the end, for ever. After an error, the page that failed.
+    /// Returns the next page, and nil at the end and from then on. After an error, tries the page
+    /// that failed again.
     public mutating func next() async throws -> Page<Item>? {
       try await next(isolation: #isolation)
     }
@@ -171,34 +177,36 @@ extension Cursor.Iterator: Sendable {}
 public protocol PageSequence<Item>: AsyncSequence
 where Element == Page<Item>, Failure == any Error {
   associatedtype Item: Sendable
-  /// The pages that `items` reads: another type where the sequence has to know how far a loop over items
-  /// came, as a `Walk` does.
+  /// The pages that `items` reads; another type where the sequence has to know how far a loop over
+  /// items came, as a `Walk` does.
   associatedtype ItemPages: PageSequence<Item> = Self
 
-  /// The same pages, item by item. Empty pages are skipped; nothing is requested before the first
-  /// item is asked for, nor the next page before all items of this one were delivered.
+  /// The same pages, item by item. Pages without items are skipped. Nothing is requested before the
+  /// first item is asked for, and the next page only once all items of this one were delivered.
   var items: ItemSequence<ItemPages> { get }
 }
 
 extension PageSequence where ItemPages == Self {
-  /// The same pages, item by item. Empty pages are skipped; nothing is requested before the first
-  /// item is asked for, nor the next page before all items of this one were delivered.
+  /// The same pages, item by item. Pages without items are skipped. Nothing is requested before the
+  /// first item is asked for, and the next page only once all items of this one were delivered.
   @inlinable public var items: ItemSequence<Self> { ItemSequence(self) }
 }
 
 extension PageSequence {
-  /// All items of all pages, in order, once the last one has come: for listings that fit into memory.
+  /// Returns all items of all pages, in order, once the last one has come: for listings that fit
+  /// into memory.
   ///
-  /// Throws what the loop would throw; the items before that are lost with it.
+  /// Throws the error that the loop would throw; the items before it are lost.
   public func collect() async throws -> [Item] {
     var all: [Item] = []
     var receipts: [PageReceipt] = []
     for try await page in self {
-      // The caller has nothing before it has everything.
+      // The caller gets the pages only at the end: asking for more does not mean that they are
+      // consumed.
       page.head.receipts.claim()
       receipts += page.head.receipts
       all += page.items
-      // Of a loop over items, which counts them as they are taken.
+      // The pages of a loop over items have a mark, which counts the consumed items.
       page.mark?.items.store(page.items.count, ordering: .relaxed)
     }
     receipts.give()

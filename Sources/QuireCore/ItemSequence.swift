@@ -2,7 +2,7 @@ public import Synchronization
 
 /// The items of a sequence of pages, one by one.
 ///
-/// Another loop over the same walk or paginator goes on with the next item.
+/// Another loop over the same walk or paginator continues with the next item.
 public struct ItemSequence<Pages: PageSequence>: AsyncSequence {
   /// An item of a page.
   public typealias Element = Pages.Item
@@ -13,12 +13,12 @@ public struct ItemSequence<Pages: PageSequence>: AsyncSequence {
 
   @inlinable init(_ pages: Pages) { self.pages = pages }
 
-  /// Starts a walk over the items.
+  /// Returns an iterator over the items.
   @inlinable public func makeAsyncIterator() -> Iterator {
     Iterator(pages.makeAsyncIterator())
   }
 
-  /// One walk over the items.
+  /// An iterator over the items.
   public struct Iterator: AsyncIteratorProtocol {
     @usableFromInline var pages: Pages.AsyncIterator
     @usableFromInline var items: [Pages.Item] = []
@@ -27,10 +27,10 @@ public struct ItemSequence<Pages: PageSequence>: AsyncSequence {
 
     @inlinable init(_ pages: Pages.AsyncIterator) { self.pages = pages }
 
-    // Inlinable, unlike every other iterator: a call across modules would cost more than the rest
-    // of the work.
-    /// The next item; nil at the end, for ever. After an error, the first item of the page that
-    /// failed.
+    // Inlinable, unlike every other iterator: a call across modules for each item would cost more
+    // than the rest of the work.
+    /// Returns the next item, and nil at the end and from then on. After an error, tries the page
+    /// that failed again.
     @inlinable public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws -> Pages.Item? {
@@ -47,7 +47,7 @@ public struct ItemSequence<Pages: PageSequence>: AsyncSequence {
       return items[index]
     }
 
-    /// The next item; nil at the end, for ever.
+    /// Returns the next item, and nil at the end and from then on.
     @inlinable public mutating func next() async throws -> Pages.Item? {
       try await next(isolation: #isolation)
     }
@@ -55,9 +55,9 @@ public struct ItemSequence<Pages: PageSequence>: AsyncSequence {
 }
 
 extension ItemSequence {
-  /// All items, in order, once the last one has come: for listings that fit into memory.
+  /// Returns all items, in order, once the last one has come: for listings that fit into memory.
   ///
-  /// Throws what the loop would throw; the items before that are lost with it.
+  /// Throws the error that the loop would throw; the items before it are lost.
   public func collect() async throws -> [Element] { try await pages.collect() }
 }
 
@@ -66,35 +66,37 @@ extension ItemSequence: Sendable where Pages: Sendable {}
 @available(*, unavailable)
 extension ItemSequence.Iterator: Sendable {}
 
-/// Items of one page of the source, by their offsets in it, in ascending order.
+/// A run of items of one page of the source, by their offsets in it, in ascending order.
 ///
-/// A filtered page skips offsets, a repaged one joins items of several pages; this is how either
-/// can still be cut and resumed at exactly one item.
+/// A filtered page skips offsets, and a repaged one joins items of several pages. Origins let both
+/// be cut, and resumed at exactly one item.
 package struct ItemOrigins: Hashable, Sendable {
   /// Where the source's page starts; its `itemOffset` is 0.
   package var page: Position
   package var offsets: [Int]
-  /// Of a page that was made of others: where its items lie, of which `offsets` are the indices.
+  /// The places of the items of a page composed from pages of other listings; `offsets` are then
+  /// indices into them. Nil for a page of a source.
   var places: ItemPlaces?
 
-  /// Where the item at `index` of these lies.
+  /// Returns the position of the run's item at `index`.
   func position(at index: Int) -> Position {
     places?.position(offsets[index]) ?? page.at(itemOffset: offsets[index])
   }
 
-  /// The same run of a page, fewer of its items.
+  /// Returns a run of the same page with these offsets.
   func with(offsets: [Int]) -> ItemOrigins {
     ItemOrigins(page: page, offsets: offsets, places: places)
   }
 }
 
-/// Where the items of a page lie that was made of others.
+/// The positions of the items of a page composed from pages of other listings.
 ///
-/// The positions are made when they are asked for, because one of them names every listing that is open.
+/// They are computed on demand, because each of them names every listing that is open.
 package final class ItemPlaces: Sendable {
-  /// Where the item at an index lies, or, behind the last one, where the walk goes on.
+  /// The position of the item at an index or, behind the last item, the one at which the walk
+  /// continues.
   let position: @Sendable (Int) -> Position
-  /// See `Page.anchor(ofItem:)`.
+  /// The anchor of the item at an index; see `Page.anchor(ofItem:)`.
   let anchor: @Sendable (Int) -> Position?
 
   init(
@@ -108,12 +110,12 @@ package final class ItemPlaces: Sendable {
 extension ItemPlaces: Hashable {
   /// Whether both belong to the same page.
   package static func == (left: ItemPlaces, right: ItemPlaces) -> Bool { left === right }
-  /// Feeds what `==` compares.
+  /// Hashes the identity that `==` compares.
   package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
 }
 
-/// How many items of its page a loop over items has consumed: written by the loop with each item, read
-/// by the walk or paginator that delivered the page.
+/// The number of items of its page that a loop over items has consumed. The loop writes it with
+/// each item; the walk or paginator that delivered the page reads it.
 @usableFromInline final class ItemMark: Sendable {
   @usableFromInline let items = Atomic<Int>(0)
   private let isGone = Atomic(false)
@@ -121,11 +123,11 @@ extension ItemPlaces: Hashable {
   /// Whether the loop is gone.
   var isLeft: Bool { isGone.load(ordering: .acquiring) }
 
-  /// The loop is gone.
+  /// Notes that the loop is gone.
   func leave() { isGone.store(true, ordering: .releasing) }
 }
 
-/// The pages that loops over items are in, and what loops that are gone have left unread.
+/// The pages that loops over items are in the middle of, and the items that loops left unread.
 struct OpenPages<Item: Sendable>: Sendable {
   private struct Open {
     var page: Page<Item>
@@ -139,7 +141,8 @@ struct OpenPages<Item: Sendable>: Sendable {
   /// In the order of their items.
   private var pages: [Open] = []
 
-  /// Hands `page` to the loop that writes to `mark`. It has taken all of the page before.
+  /// Registers `page` with the loop that writes to `mark`, which has consumed its previous page.
+  /// Returns the page with that mark.
   mutating func open(_ page: Page<Item>, mark: ItemMark) -> Page<Item> {
     pages.removeAll { $0.mark === mark || $0.mark.isLeft && $0.unread == 0 }
     mark.items.store(0, ordering: .relaxed)
@@ -150,14 +153,14 @@ struct OpenPages<Item: Sendable>: Sendable {
     return page
   }
 
-  /// The loop that writes to `mark` is gone.
+  /// Notes that the loop that writes to `mark` is gone.
   mutating func leave(_ mark: ItemMark) {
     guard let index = pages.firstIndex(where: { $0.mark === mark }) else { return }
     mark.leave()
     if pages[index].unread == 0 { pages.remove(at: index) }
   }
 
-  /// The same for another walk, in which all loops are gone.
+  /// The unread items for a copy of the walk, in which all loops count as gone.
   var left: OpenPages {
     var copy = OpenPages()
     for open in pages where open.unread > 0 {
@@ -169,17 +172,18 @@ struct OpenPages<Item: Sendable>: Sendable {
     return copy
   }
 
-  // Most walks are read page by page and have nothing here: that is found out by a count, which costs no look-up
-  // of generic types. Nor are there key paths, which generic code makes anew each time.
+  // Most walks are read page by page and keep nothing here. Comparing the count finds that out
+  // without looking up generic types at run time. There are no key paths either, because generic
+  // code creates them anew at each use.
 
-  /// Whether there is something that a loop has left.
+  /// Whether loops have left items unread.
   var hasLeftovers: Bool { firstLeftover != nil }
 
   private var firstLeftover: Int? {
     pages.count > 0 ? pages.firstIndex { $0.isLeftover } : nil
   }
 
-  /// Takes the first of what loops have left, `limit` items at most; nil when there is nothing.
+  /// Takes the first page that a loop has left, at most `limit` of its items; nil if there is none.
   mutating func takeLeftover(limit: Int = .max) -> Page<Item>? {
     guard let index = firstLeftover else { return nil }
     let open = pages[index]
@@ -193,10 +197,10 @@ struct OpenPages<Item: Sendable>: Sendable {
     return rest
   }
 
-  /// Items delivered that are not consumed.
+  /// The number of items that were delivered and not consumed.
   var unread: Int { pages.count > 0 ? pages.reduce(0) { $0 + $1.unread } : 0 }
 
-  /// Where the first of them lies; nil when there are none.
+  /// The position of the first unread item; nil if there is none.
   var checkpoint: Position? {
     guard pages.count > 0 else { return nil }
     return pages.first { $0.unread > 0 }.flatMap { $0.page.position(afterItems: $0.taken) }

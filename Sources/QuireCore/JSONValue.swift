@@ -1,9 +1,9 @@
 /// A JSON value that loses nothing: numbers keep their text, objects keep their order.
 ///
-/// Cursors travel in this type, because a continuation token is not always a string: DynamoDB sends
-/// an object, Elasticsearch an array, Telegram a number beyond 2⁵³. Two numbers are equal when
-/// their texts are, two strings when their bytes are: what Unicode calls equivalent may be two
-/// cursors. Source: RFC 8259.
+/// Continuation tokens have this type because they are not always strings: DynamoDB sends an
+/// object, Elasticsearch an array, Telegram a number beyond 2⁵³. Two numbers are equal when their
+/// texts are, two strings when their bytes are: strings that are equivalent in Unicode may be two
+/// tokens. Source: RFC 8259.
 public enum JSONValue: Hashable, Sendable {
   case null
   case bool(Bool)
@@ -18,10 +18,10 @@ public enum JSONValue: Hashable, Sendable {
   public struct Member: Hashable, Sendable {
     /// The name, as the server wrote it.
     public var name: String
-    /// What the name stands for.
+    /// The member's value.
     public var value: JSONValue
 
-    /// A member of an object.
+    /// Creates a member of an object.
     public init(_ name: String, _ value: JSONValue) {
       self.name = name
       self.value = value
@@ -43,10 +43,9 @@ public enum JSONValue: Hashable, Sendable {
     return text
   }
 
-  /// A whole number, read leniently: from a number's text or from a string that holds one.
+  /// The whole number in a number's text, or in a string that holds one; nil for anything else.
   ///
-  /// Servers that speak XML, headers or old JavaScript write numbers as strings; anything else is
-  /// nil.
+  /// Servers that speak XML, headers or old JavaScript write numbers as strings.
   public var integer: Int? {
     switch self {
     case .number(let text), .string(let text): Int(text)
@@ -54,7 +53,8 @@ public enum JSONValue: Hashable, Sendable {
     }
   }
 
-  /// A truth value, read leniently: `true`, `1`, `"true"`, `"1"` and `"yes"`, and their opposites.
+  /// The truth value, read leniently: `true`, `1`, `"true"`, `"1"` and `"yes"`, and their
+  /// opposites; nil for anything else.
   public var boolean: Bool? {
     switch self {
     case .bool(let value): value
@@ -72,23 +72,24 @@ public enum JSONValue: Hashable, Sendable {
 extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
   ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
-  /// A string.
+  /// Creates a string.
   public init(stringLiteral value: String) { self = .string(value) }
-  /// A number.
+  /// Creates a whole number.
   public init(integerLiteral value: Int) { self = .number(String(value)) }
-  /// A truth value.
+  /// Creates a truth value.
   public init(booleanLiteral value: Bool) { self = .bool(value) }
-  /// An array.
+  /// Creates an array.
   public init(arrayLiteral elements: JSONValue...) { self = .array(elements) }
-  /// An object, its members in this order.
+  /// Creates an object with its members in this order.
   public init(dictionaryLiteral elements: (String, JSONValue)...) {
     self = .object(elements.map { Member($0.0, $0.1) })
   }
 }
 
-/// Written out because strings compare by canonical equivalence, and cursors by their bytes.
+/// Equality and hashing are written out because `String` compares by canonical equivalence, and
+/// continuation tokens must be compared by their bytes.
 extension JSONValue {
-  /// Whether both are the same, byte for byte.
+  /// Whether both values are the same, byte for byte.
   public static func == (left: JSONValue, right: JSONValue) -> Bool {
     switch (left, right) {
     case (.null, .null): true
@@ -101,7 +102,7 @@ extension JSONValue {
     }
   }
 
-  /// Feeds what `==` compares.
+  /// Hashes the bytes that `==` compares.
   public func hash(into hasher: inout Hasher) {
     switch self {
     case .null: hasher.combine(0)
@@ -115,12 +116,12 @@ extension JSONValue {
 }
 
 extension JSONValue.Member {
-  /// Whether name and value are the same, byte for byte.
+  /// Whether names and values are the same, byte for byte.
   public static func == (left: Self, right: Self) -> Bool {
     left.name.utf8.elementsEqual(right.name.utf8) && left.value == right.value
   }
 
-  /// Feeds what `==` compares.
+  /// Hashes the bytes that `==` compares.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(bytesOf: name, as: 3)
     hasher.combine(value)
@@ -137,8 +138,8 @@ extension Hasher {
 }
 
 extension JSONValue: CustomStringConvertible {
-  /// The value as compact JSON text (RFC 8259): no white space, numbers as they came, non-ASCII
-  /// unescaped.
+  /// The value as compact JSON text (RFC 8259): no white space, numbers as they were written,
+  /// non-ASCII characters unescaped.
   public var description: String {
     var text = ""
     write(to: &text)
@@ -187,12 +188,12 @@ extension JSONValue: CustomStringConvertible {
   }
 }
 
-/// JSON as itself, so that a value can be a member or an item of a type of your own.
+/// A JSON value is coded as plain JSON, so that it can be an item, or a member of your own types.
 ///
 /// Quire's decoders lose nothing: numbers keep their text, objects the order of their members and
-/// names that come twice. Another decoder gives what it has: integers of 64 bits are exact, other
-/// numbers pass through `Double`. So they do when a value is encoded, because no encoder takes more;
-/// `description` writes the exact text.
+/// repeated names. Through other decoders, 64-bit integers are exact and other numbers pass through
+/// `Double`. The same holds for all encoders, which accept no other numbers; `description` writes
+/// the exact text.
 extension JSONValue: Codable {
   /// Reads any JSON value.
   public init(from decoder: any Decoder) throws {
@@ -226,7 +227,8 @@ extension JSONValue: Codable {
     return .string(try single.decode(String.self))
   }
 
-  /// Writes the value as JSON; throws `EncodingError` for a number that no `Double` holds.
+  /// Writes the value as JSON; throws `EncodingError` for a number that is neither a 64-bit integer
+  /// nor a finite `Double`.
   public func encode(to encoder: any Encoder) throws {
     switch self {
     case .object(let members):
@@ -260,7 +262,7 @@ extension JSONValue: Codable {
   }
 }
 
-/// Any member's name.
+/// A coding key of any name.
 struct MemberName: CodingKey {
   let stringValue: String
   var intValue: Int? { nil }
@@ -269,14 +271,14 @@ struct MemberName: CodingKey {
   init?(intValue: Int) { nil }
 }
 
-/// What a decoder is reading, for values that must keep more of it than the decoder can hand out: the decoder
-/// itself, or what its `userInfo` holds.
+/// The text behind a decoder, for values that must keep more of it than a `Decoder` can express.
+/// The decoder itself conforms, or an object in its `userInfo`.
 package protocol JSONValueSource {
-  /// The value at a decoder's coding path; nil when it cannot be told which one that is.
+  /// Returns the value at a decoder's coding path; nil if the path does not identify one value.
   func value(at path: [any CodingKey]) throws -> JSONValue?
 }
 
 extension JSONValue {
-  /// Where a decoder's `userInfo` holds its `JSONValueSource`.
+  /// The `userInfo` key of a decoder's `JSONValueSource`.
   package static let sourceKey = CodingUserInfoKey(rawValue: "quire.jsonValueSource")
 }

@@ -1,9 +1,10 @@
 extension JSONValue {
-  /// Reads one JSON value from text (RFC 8259), without loss: numbers keep their spelling, objects the
-  /// order of their members and names that come twice.
+  /// Reads one JSON value from a text (RFC 8259) without loss: numbers keep their spelling, objects
+  /// the order of their members and repeated names.
   ///
-  /// For the small texts beside pages: descriptions, positions, bodies of requests. Throws `malformed`
-  /// with the byte at which the text stops being JSON, `limitExceeded` where it nests deeper than 512.
+  /// For the small texts beside pages: descriptions, positions, bodies of requests. Throws
+  /// `malformed` with the byte at which the text stops being JSON, and `limitExceeded` for more
+  /// than 512 levels of nesting.
   package init(parsing text: some Sequence<UInt8>) throws(PageError) {
     var parser = JSONValueParser(Array(text))
     do {
@@ -17,7 +18,7 @@ extension JSONValue {
   package init(parsing text: String) throws(PageError) { try self.init(parsing: text.utf8) }
 }
 
-/// Reads a text from its start to its end, going down once for each level.
+/// A recursive parser, which calls itself once for each level of nesting.
 private struct JSONValueParser {
   struct Fault: Error {
     var offset: Int
@@ -52,7 +53,7 @@ private struct JSONValueParser {
 
   private func fault(_ expected: String) -> Fault { Fault(offset: place, expected: expected) }
 
-  /// The next byte that is no white space; the place is on it.
+  /// The next byte that is not white space; moves `place` to it.
   private var byte: UInt8? {
     mutating get {
       while place < bytes.count {
@@ -65,7 +66,7 @@ private struct JSONValueParser {
     }
   }
 
-  /// Whether the next byte is this one, which is then behind us.
+  /// Whether the next byte is `wanted`; if so, moves behind it.
   private mutating func take(_ wanted: Unicode.Scalar) -> Bool {
     guard byte == UInt8(ascii: wanted) else { return false }
     place += 1
@@ -166,7 +167,7 @@ private struct JSONValueParser {
       place < bytes.count ? "an escape instead of a control character" : "a closing quote")
   }
 
-  /// What stands before the quote or the backslash that was just read.
+  /// Returns the text from `start` up to the quote or backslash that was just read.
   private func text(from start: Int) throws(Fault) -> String {
     guard let text = try? UTF8Span(validating: bytes.span.extracting(start..<place - 1)) else {
       throw fault("text in UTF-8 before this quote")
@@ -174,7 +175,7 @@ private struct JSONValueParser {
     return String(copying: text)
   }
 
-  /// What the escape behind a backslash stands for.
+  /// Reads the escape behind a backslash and returns its character.
   private mutating func escaped() throws(Fault) -> Character {
     guard place < bytes.count else { throw fault("an escape") }
     let byte = bytes[place]

@@ -1,19 +1,20 @@
 import Synchronization
 
-/// What tells one listing from another: a stored position is a place in the listing that made it, and
-/// in no other.
+/// The identity of a listing: a stored position is valid only in the listing that made it.
 ///
-/// The parts are digests, made when a position is stored or compared, once for each listing.
+/// The parts are digests, computed once for each listing, when a position is first stored or
+/// compared.
 package final class ListingIdentity: Sendable {
-  /// One thing that listings differ in.
+  /// A property in which listings can differ.
   package struct Part: Sendable {
-    /// What it is called in a stored position.
+    /// The property's name in a stored position.
     package var name: String
-    /// Equal where the listings do not differ in it; empty where there is no such thing.
+    /// A value that is equal where the listings do not differ in the property; empty where a
+    /// listing lacks it.
     package var value: String
-    /// What messages call it.
+    /// The property's name in messages.
     package var words: String
-    /// Whether the value says something to a reader; a digest does not.
+    /// Whether the value means something to a reader; a digest does not.
     package var isReadable: Bool
 
     package init(_ name: String, _ value: String, _ words: String, isReadable: Bool = false) {
@@ -24,23 +25,23 @@ package final class ListingIdentity: Sendable {
     }
   }
 
-  /// The name of the part that matters only where pages are counted.
+  /// The name of the part that matters only to positions that count pages.
   package static let pageSize = "pageSize"
 
-  /// Of a position that was read, and does not say which listing made it.
+  /// The identity of a stored position that does not say which listing made it.
   static let unknown = ListingIdentity(parts: [])
 
   private let make: @Sendable () -> [Part]
   private let made = Mutex<[Part]?>(nil)
   private let countsPages: @Sendable (Position) -> Bool
-  /// Whether a position leads nowhere once its walk is over, because the walk closes what the server
-  /// held for it.
+  /// Whether positions cannot be resumed from once their walk is over, because the walk closes what
+  /// the server held for it.
   package let closesWithWalk: Bool
   /// Whether the walk is over.
   let isOver: Bool
 
-  /// An identity whose parts are made when they are needed; `countsPages` says whether a position
-  /// means another place where pages have another size.
+  /// Creates an identity whose parts are made when they are first needed. `countsPages` returns
+  /// whether a position would mean another place if pages had another size.
   package init(
     closesWithWalk: Bool, countsPages: @escaping @Sendable (Position) -> Bool,
     parts: @escaping @Sendable () -> [Part]
@@ -51,7 +52,7 @@ package final class ListingIdentity: Sendable {
     isOver = false
   }
 
-  /// An identity as a stored position has it.
+  /// Creates the identity that a stored position holds.
   init(parts: [Part], isOver: Bool = false) {
     make = { parts }
     countsPages = { _ in true }
@@ -59,7 +60,7 @@ package final class ListingIdentity: Sendable {
     self.isOver = isOver
   }
 
-  /// The same listing, of which the walk is over.
+  /// Creates the identity of the same listing once its walk is over.
   private init(after listing: ListingIdentity) {
     make = { listing.parts }
     countsPages = listing.countsPages
@@ -82,19 +83,19 @@ package final class ListingIdentity: Sendable {
 // MARK: - Going on
 
 extension ListingIdentity {
-  /// The digests by their names, to be kept beside what was read of the listing.
+  /// The digests by name, to be kept beside what was read of the listing.
   package var digests: [String: String] {
     Dictionary(parts.filter { !$0.value.isEmpty }.map { ($0.name, $0.value) }) { first, _ in first }
   }
 
-  /// What this listing differs in from the one with these digests, in words for a message; `position`
-  /// is the place in question. Empty where they are one.
+  /// Returns the differences between this listing and the one with these digests, in words for a
+  /// message; empty if there are none. `position` is the position in question.
   package func differences(from digests: [String: String], at position: Position) -> [String] {
     let parts = digests.sorted { $0.key < $1.key }.map { Part($0.key, $0.value, $0.key) }
     return differences(from: ListingIdentity(parts: parts), at: position)
   }
 
-  /// Why a walk over this listing must not begin at `position`; nil where it may.
+  /// Returns the reason why a walk over this listing must not begin at `position`; nil if it may.
   package func objection(to position: Position) -> PageError? {
     guard position != .start, let other = position.listing else { return nil }
     if other.isOver { return Self.notResumable }
@@ -121,7 +122,8 @@ extension ListingIdentity {
     return words
   }
 
-  /// A text out of a stored position, if it is a plain word.
+  /// Returns a value from a stored position as a message may show it: itself if it is a short plain
+  /// word, "none" if it is empty, else "another".
   private static func shown(_ text: String) -> String {
     if text.isEmpty { return "none" }
     let isPlain =
@@ -158,7 +160,7 @@ extension ListingIdentity {
     Remedy(.position, ["unchecked"], condition: "if you know that it fits all the same"),
   ]
 
-  /// Why a position of a walk that is over leads nowhere.
+  /// The reason why the positions of a walk that is over lead nowhere.
   package static let whyNotResumable =
     "what the server held for the walk, such as a scroll or a point in time, is closed when the walk "
     + "ends, and its positions lead nowhere then"
@@ -175,7 +177,7 @@ extension WalkReport.Warning.Code {
 }
 
 extension WalkReport {
-  /// Marks a checkpoint that leads nowhere once the walk is over, and says so.
+  /// Marks a checkpoint that cannot be resumed from once the walk is over, and adds a warning.
   mutating func markCheckpoint() {
     guard let position = checkpoint?.afterWalk, position.isOver else { return }
     checkpoint = position

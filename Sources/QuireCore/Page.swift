@@ -1,13 +1,13 @@
 /// One page of a listing, with everything needed to go on after it.
 public struct Page<Item: Sendable>: Sendable {
-  /// The items in the server's order. An empty page is a page; it does not end the walk.
+  /// The items, in the server's order. A page without items does not end the walk.
   public var items: [Item]
 
-  /// Everything but the items, shared between copies until one of them is changed: pages are
-  /// moved about a lot.
+  /// Everything but the items, shared between copies until one of them is changed, because pages
+  /// are moved and copied often.
   private var shared: PageHead.Shared
 
-  /// A page of `items`, followed by the page at `next`, or by nothing.
+  /// Creates a page of `items`; without `next` it is the last page.
   public init(
     _ items: [Item], next: Position? = nil, previous: Position? = nil, total: Total? = nil
   ) {
@@ -19,7 +19,7 @@ public struct Page<Item: Sendable>: Sendable {
     shared = PageHead.Shared(head)
   }
 
-  /// A page of `items` and what is known besides.
+  /// Creates a page of `items` with an existing head.
   package init(_ items: [Item], head: PageHead) {
     self.init(items, sharing: PageHead.Shared(head))
   }
@@ -29,9 +29,9 @@ public struct Page<Item: Sendable>: Sendable {
     self.shared = shared
   }
 
-  /// The same page around other items; everything but the items is kept.
+  /// Returns the page with other items and everything else kept.
   ///
-  /// Positions inside the page count the new items if there are more or fewer of them than before.
+  /// If the number of items differs, positions inside the page count the new items.
   public func withItems<Other: Sendable>(_ items: [Other]) -> Page<Other> {
     var page = Page<Other>(items, sharing: shared)
     if items.count != self.items.count { page.head.origins = nil }
@@ -49,7 +49,8 @@ public struct Page<Item: Sendable>: Sendable {
 }
 
 extension Page {
-  /// No page: the listing ended before it, by an answer that took this.
+  /// Returns a placeholder for a page that does not exist, because the listing ended before it. It
+  /// carries only the traffic of the answer that ended the listing.
   package static func absent(after traffic: WalkReport.Traffic) -> Page<Item> {
     var page = Page<Item>([])
     page.traffic = traffic
@@ -79,23 +80,26 @@ extension Page {
     set { head.next = newValue }
   }
 
-  /// What is wrong with the continuation, such as a server that says more follows and not where.
+  /// The error in the page's continuation, such as a server that says that more follows but not
+  /// where; nil if `next` can be trusted.
   ///
-  /// The page itself is whole: the walk delivers it and throws this on the `next()` after it.
+  /// The page itself is complete: the walk delivers it, and throws this error from the `next()`
+  /// after it.
   public var nextFailure: PageError? {
     get { head.nextFailure }
     set { head.nextFailure = newValue }
   }
 
-  /// Whether this is a part of a page of which more is still arriving; `next` then lies inside the
-  /// page, behind the items so far. Only walks that ask for items as they arrive have such pages.
+  /// Whether this is part of a page that is still arriving. `next` then lies inside the page, after
+  /// the items so far. Only walks that ask for items as they arrive deliver parts.
   public package(set) var hasMoreParts: Bool {
     get { head.hasMoreParts }
     set { head.hasMoreParts = newValue }
   }
 
-  /// Whether the server said that the page is what it was the last time (304): it has no items here, and leads
-  /// where it led then. Only walks that keep validators have such pages, and lists, where it has its items.
+  /// Whether the server answered that the page has not changed since the last read (304). A walk
+  /// delivers it without items and with the `next` of the last read; a list fills in the items that
+  /// it keeps. Only lists, and walks that keep validators, get such pages.
   public package(set) var isUnchanged: Bool {
     get { head.isUnchanged }
     set { head.isUnchanged = newValue }
@@ -107,10 +111,11 @@ extension Page {
     set { head.previous = newValue }
   }
 
-  /// What `PageSource.close(at:)` is told if this is the last page of the walk; nil for `next`.
+  /// The position passed to `PageSource.close(at:)` if this is the last page of the walk; nil for
+  /// `next`.
   ///
-  /// For sources whose server holds something that `next` does not name, or that outlasts the
-  /// last page.
+  /// For sources whose server holds something that `next` does not name, or that outlives the last
+  /// page.
   public var closing: Position? {
     get { head.closing }
     set { head.closing = newValue }
@@ -122,32 +127,33 @@ extension Page {
     set { head.total = newValue }
   }
 
-  /// What the page makes doubtful; the walk's report gathers it.
+  /// The warnings that this page gives rise to; the walk collects them in its report.
   public var warnings: [WalkReport.Warning] {
     get { head.warnings }
     set { head.warnings = newValue }
   }
 
-  /// What came with the page besides its items.
+  /// The values that the source attached to the page, found by their type.
   public var metadata: PageMetadata {
     _read { yield head.metadata }
     _modify { yield &head.metadata }
   }
 
-  /// What fetching the page took.
+  /// The bytes and requests spent on fetching the page.
   public var traffic: WalkReport.Traffic {
     _read { yield head.traffic }
     _modify { yield &head.traffic }
   }
 
-  /// Where a loop over the items notes how many it has taken; nil where that is not counted.
+  /// The counter in which a loop over items notes how many it has consumed; nil where items are not
+  /// counted.
   @usableFromInline var mark: ItemMark? {
     get { head.mark }
     set { head.mark = newValue }
   }
 }
 
-/// Everything a page carries but its items. What is public has a name on the page, too.
+/// Everything a page carries but its items. `Page` exposes the public part under the same names.
 package struct PageHead: Sendable {
   package var index = 0
   package var position = Position.start
@@ -155,24 +161,23 @@ package struct PageHead: Sendable {
   package var nextFailure: PageError?
   package var hasMoreParts = false
   package var isUnchanged = false
-  /// Whether there is no page: the listing ended before it, and all that is known is what that answer took.
+  /// Whether this stands for a page that does not exist; see `Page.absent(after:)`.
   package var isAbsent = false
-  /// By what the page can be asked for anew; only of pages that a consumer keeps.
+  /// The validators for a conditional request; only on pages that a consumer keeps.
   package var version: PageVersion?
-  /// A hash of what the server sent as items, the same for the same items within a process; nil when
-  /// unknown.
+  /// A hash of the items as the server sent them, comparable within one process; nil when unknown.
   package var fingerprint: Int?
-  /// What some of the items hold, by which to know them again though a member of them changes; nil
-  /// when unknown.
+  /// Hashes of some items' members, which recognise the items even if some members change; nil when
+  /// unknown.
   package var sample: PageSample?
-  /// The identity of the request that was answered in the end, where redirects led to another one; as
-  /// `PageReader.identity(of:)` gives it.
+  /// The identity, as in `PageReader.identity(of:)`, of the request that was answered after
+  /// redirects; nil without redirects.
   package var address: Int?
-  /// How many pages the source can be asked for at the same time; nil when it does not say.
+  /// The number of pages that the source can read at the same time; nil if it does not say.
   package var readsAtOnce: Int?
   package var previous: Position?
-  /// Whether the first page of the listing, as it was asked for, is not the first that the server
-  /// has, so that a total counts more than a walk can see.
+  /// Whether the server has pages before the first page of the listing as it was asked for, so that
+  /// a total counts more items than a walk can see.
   package var startsMidway = false
   package var closing: Position?
   package var total: Total?
@@ -180,12 +185,12 @@ package struct PageHead: Sendable {
   package var traffic = WalkReport.Traffic()
   package var warnings: [WalkReport.Warning] = []
   package var adjustments: [WalkReport.Adjustment] = []
-  /// What is raised after this page if it is the last one and the server declared more items than
-  /// came; nil where the page's end is no more doubtful than any other.
+  /// The error thrown after this page if it is the last one and the server declared more items than
+  /// it sent; nil if such an end is no more doubtful than usual.
   package var endDoubt: PageError?
   /// Where the items lie, when they do not follow one another from `position` on.
   package var origins: [ItemOrigins]?
-  /// What is to be noted once the page is consumed.
+  /// The receipts to give once the page is consumed.
   package var receipts: [PageReceipt] = []
   var mark: ItemMark?
 
@@ -202,12 +207,12 @@ package struct PageHead: Sendable {
   }
 }
 
-/// What came with a page besides its items, found by type.
+/// Values that came with a page besides its items, found by their type.
 ///
-/// A source attaches values, the consumer asks for them: `page.metadata[Envelope.self]`. Transforms
-/// carry them along.
+/// A source attaches values, and the consumer asks for them: `page.metadata[Envelope.self]`.
+/// Transforms keep them.
 public struct PageMetadata: Sendable {
-  /// So few that looking at each of them is the fastest way to find one.
+  /// Unsorted: there are so few entries that looking at each is the fastest way to find one.
   private var entries: [Entry] = []
 
   private struct Entry: Sendable {
@@ -229,8 +234,8 @@ public struct PageMetadata: Sendable {
 }
 
 extension Page {
-  /// Where a walk goes on once the first `count` items are handled: inside this page, or at
-  /// `checkpoint` when all are.
+  /// Returns the position at which a walk continues once the first `count` items are handled:
+  /// inside this page, or at `checkpoint` when all are.
   ///
   /// Store it to resume at exactly the next item. O(1) for pages as the source sent them.
   public func position(afterItems count: Int) -> Position? {
@@ -238,16 +243,17 @@ extension Page {
     return count <= 0 ? position : position(ofItem: count)
   }
 
-  /// Where a later walk goes on once the whole page is handled: at `next`, or, where that is
-  /// broken (`nextFailure`), at the end of this page, so that a later walk raises the failure, too.
+  /// The position at which a later walk continues once the whole page is handled; nil if nothing is
+  /// left. This is `next` or, if the continuation is broken (`nextFailure`), the end of this page,
+  /// so that a later walk throws the failure, too.
   ///
-  /// Nil where nothing is left. The opposite does not hold: where the end of a listing is an answer of
-  /// its own, such as a 404 behind the last page, its last page leads there. `WalkReport.checkpoint`
-  /// is nil then, once the walk has ended.
+  /// A position does not promise another page: where the end of a listing is an answer of its own,
+  /// such as a 404 behind the last page, the last page leads there. `WalkReport.checkpoint` is nil
+  /// then, once the walk has ended.
   public var checkpoint: Position? { nextFailure == nil ? next : end }
 
-  /// The end of this page, as a position inside it: reading there fetches the page again, for its
-  /// `next` and for what was added since.
+  /// The end of this page, as a position inside it. Reading there fetches the page again, for its
+  /// `next` and for items added since.
   var end: Position {
     guard !items.isEmpty else { return position }
     if let run = head.origins?.last, let places = run.places {
@@ -272,10 +278,12 @@ extension Page {
     return position
   }
 
-  /// Where a walk finds the item before all others; nil where that is the item's position.
+  /// Returns the position at which a walk finds the item before all others; nil if that is the
+  /// item's own position.
   ///
-  /// In what order several listings are read as one may differ from one time to the next: what follows a position
-  /// is certain there, and which of it comes first is not. What follows the anchor is not what follows the item.
+  /// Listings that are read together may come in another order the next time: a position determines
+  /// which items follow it, but not which of them comes first. The items that follow the anchor are
+  /// not those that follow the item.
   func anchor(ofItem index: Int) -> Position? {
     var rest = index
     for run in head.origins ?? [] {
@@ -285,17 +293,18 @@ extension Page {
     return nil
   }
 
-  /// Keeps the first `count` items; the page then leads to the first of the others.
+  /// Keeps the first `count` items; `next` becomes the position of the first item cut off.
   mutating func cut(toItems count: Int) {
     guard count < items.count else { return }
     next = position(afterItems: count)
     nextFailure = nil
-    // The rest of the page may never be delivered.
+    // A receipt is for the whole page, and the rest of this one may never be delivered.
     if !head.receipts.isEmpty { head.receipts = [] }
     keep(0..<count)
   }
 
-  /// The page without what it has from `place` on, where that lies within it; it leads there then.
+  /// Returns the page without its items from `place` on, and with `place` as its `next`; the page
+  /// itself if `place` does not lie within it.
   package func endingAt(_ place: Position) -> Page {
     let end = items.indices.first { index in
       let own = position(ofItem: index)
@@ -308,7 +317,7 @@ extension Page {
     return page
   }
 
-  /// The page without its first `count` items, starting where they end.
+  /// Returns the page without its first `count` items, starting at the next one.
   func dropping(items count: Int) -> Page {
     guard count > 0 else { return self }
     var page = self
@@ -317,13 +326,13 @@ extension Page {
     return page
   }
 
-  /// Keeps these items, and remembers where they lie.
+  /// Keeps the items in this range, with their positions.
   private mutating func keep(_ kept: Range<Int>) {
     if head.origins != nil { head.origins = origins(ofItems: Array(kept)) }
     items = Array(items[kept])
   }
 
-  /// The origins of the items at these indices, which ascend.
+  /// Returns the origins of the items at these indices, which must be in ascending order.
   package func origins(ofItems indices: [Int]) -> [ItemOrigins] {
     guard let runs = head.origins else {
       return [

@@ -1,35 +1,35 @@
-/// Why a walk could not go on, where, and how to go on after all.
+/// What failed in a walk, where, and how to continue.
 ///
-/// Every failure but cancellation is one of these: `CancellationError` is never wrapped. The walk
-/// has delivered every page before `pageIndex`; asking the same iterator again retries the same
-/// page, and `checkpoint` does so in another process.
+/// Every failure except cancellation is a `PageError`; `CancellationError` is never wrapped. By
+/// then the walk has delivered every page before `pageIndex`. Asking the same iterator again
+/// retries the same page, and a walk from `checkpoint` does so in another process.
 public struct PageError: Error, Sendable {
-  /// What kind of failure this is. Compare with the constants; new ones may be added.
+  /// A kind of failure. Compare it with the constants; new ones may be added.
   public struct Code: Hashable, Sendable, CustomStringConvertible {
     /// The name, in lower camel case.
     public let description: String
 
-    /// A code of your own, for a source or a transport of your own. Names are lower camel case.
+    /// Creates a code for a source or a transport of your own. Names are in lower camel case.
     public init(_ name: String) { description = name }
   }
 
-  /// What kind of failure this is.
+  /// The kind of failure.
   public var code: Code
 
-  /// What failed, in a sentence or two. Secrets are redacted, and text of the server is escaped: the
-  /// message is one line that any terminal and log can show.
+  /// What failed, in a sentence or two. Secrets are redacted, and text from the server is escaped:
+  /// the message is one line that any terminal and log can show.
   public var message: String {
     didSet { message = message.escapedForDisplay }
   }
 
-  /// What the caller can change so that it does not fail again, the likeliest first; `description` says
-  /// it behind the message.
+  /// The changes that can keep the failure from recurring, the likeliest first; `description` has
+  /// them after the message.
   public var remedies: [Remedy] = []
 
-  /// The page that could not be delivered, counted from 0.
+  /// The index of the page that could not be delivered, from 0.
   public var pageIndex: Int?
 
-  /// Where the page that could not be delivered starts.
+  /// The position of the page that could not be delivered.
   public var position: Position?
 
   /// The request that failed, as `GET https://host/path?key=…` with secrets redacted.
@@ -37,24 +37,24 @@ public struct PageError: Error, Sendable {
     didSet { request = request?.escapedForDisplay }
   }
 
-  /// Where redirects had led the request, secrets redacted; nil where there were none.
+  /// The URL to which redirects had led the request, with secrets redacted; nil without redirects.
   public var redirectedTo: String? {
     didSet { redirectedTo = redirectedTo?.escapedForDisplay }
   }
 
-  /// How many requests were made for the page.
+  /// The number of requests made for the page; 0 if it failed before any.
   public var attempts: Int
 
-  /// What was spent on the page in vain, retries included; it counts in the walk's report.
+  /// The traffic spent on the page in vain, retries included. It is part of the walk's report.
   public var traffic = WalkReport.Traffic(requests: 0)
 
-  /// The error that caused this one.
+  /// The error that caused this one, if another one did.
   public var underlying: (any Error)?
 
-  /// Where to resume: nothing before it is missing, nothing after it was delivered.
+  /// The position to resume from: every item before it was delivered, and none after it.
   public var checkpoint: Position?
 
-  /// An error of a kind, in words; the walk fills in where it happened.
+  /// Creates an error; the walk fills in where it happened.
   public init(
     _ code: Code, _ message: String, remedies: [Remedy] = [], request: String? = nil,
     attempts: Int = 1, underlying: (any Error)? = nil
@@ -74,33 +74,35 @@ extension PageError.Code {
     (error as? PageError)?.code == code
   }
 
-  /// The listing ended before the page that was asked for. A source may throw it instead of
-  /// returning nil; a walk ends normally by it, and counts its `traffic`.
+  /// The listing ended before the requested page. A source may throw this instead of returning nil;
+  /// a walk then ends normally and counts the error's `traffic`.
   public static let exhausted = Self("exhausted")
-  /// A position came back that the walk had already visited.
+  /// The server led back to a position that the walk had already visited.
   public static let loopDetected = Self("loopDetected")
-  /// A page repeated the items of an earlier one under another position, be it with new ages or times
-  /// in them; see `Limits.comparedPages`.
+  /// A page repeated the items of an earlier one under another position, apart from values that
+  /// change with every answer, such as ages and times; see `Limits.comparedPages`.
   public static let stalledContent = Self("stalledContent")
-  /// A safety cap of `Limits` was reached.
+  /// A limit was reached: a safety cap of `Limits`, or one on the size of an answer.
   public static let limitExceeded = Self("limitExceeded")
-  /// A text breaks its format; the message names the byte.
+  /// A text does not follow its format; the message names the byte.
   public static let malformed = Self("malformed")
-  /// The server asks to slow down, for longer than the source waits.
+  /// The server asks for a longer pause than the source waits.
   public static let throttled = Self("throttled")
-  /// The listing has not ended and does not go on either.
+  /// The server says that more follows, but the request for it would be the same as the last one.
   public static let noProgress = Self("noProgress")
-  /// The page is not what it was when items of it were delivered: it has fewer now, or others.
+  /// The page has changed since some of its items were delivered: it now has fewer items, or
+  /// others.
   public static let pageChanged = Self("pageChanged")
-  /// A walk was to begin at a position that another listing made, or none that is known; the message
-  /// says what differs. See `Position.unchecked`.
+  /// The start position was made by another listing, or does not say by which; the message names
+  /// the difference. See `Position.unchecked`.
   public static let positionMismatch = Self("positionMismatch")
-  /// A walk was to go on from one that is over, and whose server holds nothing for it any more.
+  /// The walk that made the start position is over, and the server no longer holds what the
+  /// position refers to.
   public static let notResumable = Self("notResumable")
-  /// An argument cannot work; the message says which and why.
+  /// An argument cannot work; the message says which one and why.
   public static let invalidArgument = Self("invalidArgument")
-  /// A walk was asked for a page from inside of its own reading, or two tasks read one body at the same
-  /// time.
+  /// A walk was asked for a page from inside its own reading, or two tasks read one body at the
+  /// same time.
   public static let concurrentIteration = Self("concurrentIteration")
   /// The source threw an error of its own; see `underlying`.
   public static let sourceFailed = Self("sourceFailed")
@@ -109,7 +111,8 @@ extension PageError.Code {
 }
 
 extension PageError {
-  /// A page that has `count` items and should have given `offset` before.
+  /// Returns the error for a page that has `count` items although `offset` of its items were
+  /// delivered before.
   package static func pageChanged(_ count: Int, _ offset: Int) -> PageError {
     PageError(
       .pageChanged,
@@ -123,7 +126,7 @@ extension PageError {
       ])
   }
 
-  /// Whether the walk can only fail again in the same way.
+  /// Whether a retry can only fail in the same way.
   var isFinal: Bool {
     [.loopDetected, .limitExceeded, .invalidArgument, .positionMismatch, .notResumable]
       .contains(code)
@@ -131,12 +134,14 @@ extension PageError {
 }
 
 extension PageError: CustomStringConvertible {
-  /// One line: the message and what to do, then code, the pages delivered before, request and attempts.
+  /// One line: the message and the remedies, then in brackets the code, the number of pages
+  /// delivered before, the request and the attempts.
   public var description: String {
     described(by: \.description, attempts: "attempts")
   }
 
-  /// The same line with remedies in `words`.
+  /// Returns the line of `description` with the remedies worded by `words` and the attempts called
+  /// `noun`.
   package func described(by words: (Remedy) -> String?, attempts noun: String) -> String {
     var place = [code.description]
     if let pageIndex { place.append("after \(pageIndex.counted("page"))") }
@@ -146,7 +151,7 @@ extension PageError: CustomStringConvertible {
     return "\(advised(by: words)) [\(place.joined(separator: ", "))]"
   }
 
-  /// The message, and behind it the remedies in `words`.
+  /// Returns the message, followed by the remedies as worded by `words`.
   package func advised(by words: (Remedy) -> String?) -> String {
     ([message] + remedies.compactMap(words)).joined(separator: " ")
   }

@@ -1,25 +1,25 @@
 /// Where a page starts: an opaque, lossless, small value that outlives the process.
 ///
-/// A page source writes whatever it needs into `value` (a token, an offset, a link) and gets it
-/// back unchanged. Store a position as JSON and a new process goes on at exactly the next page, or,
+/// A page source writes what it needs into `value` (a token, an offset, a link) and gets it back
+/// unchanged. Store a position as JSON, and a new process continues at exactly the next page or,
 /// with `itemOffset`, at exactly the next item.
 ///
-/// A position also knows which listing made it, where the source can tell listings apart, as those
-/// over HTTP can. A walk over another listing refuses it with `PageError.Code.positionMismatch`,
-/// which names what differs; see `unchecked`. Two positions are equal when `value` and `itemOffset`
-/// are.
+/// A position also records the listing that made it, if the source can tell listings apart, as HTTP
+/// sources can. A walk over another listing refuses it with `PageError.Code.positionMismatch`,
+/// which names the differences; see `unchecked`. Two positions are equal when `value` and
+/// `itemOffset` are.
 public struct Position: Sendable {
   /// What the source needs to find the page; nil is the start of the listing.
   public var value: JSONValue?
 
-  /// How many items at the front of the page were already delivered. Default 0.
+  /// The number of items at the front of the page that were already delivered. Default 0.
   public var itemOffset: Int
 
   /// The listing that made the position; nil where it was made by hand, or by a source that cannot
   /// tell listings apart.
   package var listing: ListingIdentity?
 
-  /// A position at the page that `value` leads to, `itemOffset` items in.
+  /// Creates a position on the page that `value` leads to, `itemOffset` items in.
   public init(_ value: JSONValue?, itemOffset: Int = 0) {
     self.value = value
     self.itemOffset = itemOffset
@@ -31,22 +31,21 @@ public struct Position: Sendable {
   /// The page this position lies in, without the offset inside it.
   public var page: Position { at(itemOffset: 0) }
 
-  /// The same place for whatever listing is walked: nothing is compared with the listing that made the
-  /// position.
+  /// The same place without the listing that made it, so that a walk over any listing accepts it.
   ///
-  /// For positions that were written by hand, stored by an earlier version, or made by a listing that
-  /// differs from this one in nothing that matters. Where it does matter, items are lost or come
-  /// twice.
+  /// For positions that were written by hand, stored by an earlier version, or made by a listing
+  /// whose differences do not matter. If they do matter, items are lost or repeated.
   public var unchecked: Position { Position(value, itemOffset: itemOffset) }
 
-  /// The same page, so many items in.
+  /// Returns the position `itemOffset` items into the same page.
   package func at(itemOffset: Int) -> Position {
     var position = self
     position.itemOffset = itemOffset
     return position
   }
 
-  /// The position as it is once its walk is over, and has closed what it held at the server.
+  /// The position as reported once its walk is over: if the walk closed what the server held for
+  /// it, the position is marked as one that cannot be resumed from.
   package var afterWalk: Position {
     guard self != .start, let listing else { return self }
     var position = self
@@ -54,7 +53,7 @@ public struct Position: Sendable {
     return position
   }
 
-  /// A position as a value within another one: `{"value": …, "itemOffset": n}`, without its seal.
+  /// The position as a value inside another one: `{"value": …, "itemOffset": n}`, without its seal.
   package var json: JSONValue {
     var members: [JSONValue.Member] = []
     if let value { members.append(.init("value", value)) }
@@ -62,22 +61,22 @@ public struct Position: Sendable {
     return .object(members)
   }
 
-  /// Reads what `json` wrote.
+  /// Creates a position from the form that `json` writes.
   package init(json: JSONValue) {
     self.init(json["value"], itemOffset: max(0, json["itemOffset"]?.integer ?? 0))
   }
 
-  /// Whether the walk is over that alone could go on from here.
+  /// Whether only the walk that made the position could continue from it, and that walk is over.
   package var isOver: Bool { listing?.isOver ?? false }
 }
 
 extension Position: Hashable {
-  /// Whether both are the same place, whatever made them.
+  /// Whether both are the same place, whichever listings made them.
   public static func == (left: Position, right: Position) -> Bool {
     left.itemOffset == right.itemOffset && left.value == right.value
   }
 
-  /// Feeds what `==` compares.
+  /// Hashes the members that `==` compares.
   public func hash(into hasher: inout Hasher) {
     hasher.combine(value)
     hasher.combine(itemOffset)
@@ -85,28 +84,31 @@ extension Position: Hashable {
 }
 
 extension Position: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral {
-  /// A position that is a text.
+  /// Creates a position whose value is a string.
   public init(stringLiteral value: String) { self.init(.string(value)) }
-  /// A position that is a whole number.
+  /// Creates a position whose value is a whole number.
   public init(integerLiteral value: Int) { self.init(.number(String(value))) }
 }
 
-/// A position as JSON: `{"value": …, "itemOffset": n, "seal": {…}}`, without what says nothing; the
-/// start is `{}`.
+/// A position is stored as `{"value": …, "itemOffset": n, "seal": {…}}`, without members that have
+/// their default value; the start is `{}`.
 ///
-/// The seal has the `version` of this form, a check sum over all the rest (`sum`), and the digests
-/// by which the listing is known that made the position (`listing`). Without it nothing is known of the
-/// position: a walk over a listing that can tell itself from others takes it only as `unchecked`.
+/// The seal holds the `version` of this form, a check sum over everything else (`sum`), the digests
+/// of the listing that made the position (`listing`), and whether its walk is over (`over`).
+/// Without a seal the listing is unknown: a walk over a listing that can tell itself from others
+/// accepts the position only as `unchecked`.
 extension Position: Codable {
   private enum CodingKeys: String, CodingKey { case value, itemOffset, seal }
   private enum SealKeys: String, CodingKey { case version, sum, listing, over }
 
-  /// The form written here.
+  /// The version of the form that is written.
   private static let version = 1
 
-  /// Reads a stored position. A negative offset is refused, and so is an object with other members:
-  /// taken for the start of the listing, it would lose everything that a walk had behind it. A seal
-  /// must be of a version that is known, and its check sum must fit.
+  /// Reads a stored position.
+  ///
+  /// Throws for a negative offset and for unknown members: an object of another kind, taken for the
+  /// start of the listing, would lose all that a walk has achieved. A seal must have a known
+  /// version and a check sum that fits.
   public init(from decoder: any Decoder) throws {
     let names = try decoder.container(keyedBy: MemberName.self).allKeys
     if let name = names.first(where: { CodingKeys(stringValue: $0.stringValue) == nil }) {
@@ -128,7 +130,7 @@ extension Position: Codable {
     if fields.contains(.seal) { try open(decoder, fields) }
   }
 
-  /// Reads the seal of a position that is read but for it.
+  /// Reads the seal, once all other members are read.
   private mutating func open(
     _ decoder: any Decoder, _ fields: KeyedDecodingContainer<CodingKeys>
   ) throws {
@@ -161,7 +163,7 @@ extension Position: Codable {
       DecodingError.Context(codingPath: decoder.codingPath, debugDescription: message))
   }
 
-  /// Writes an object as above.
+  /// Writes the form described above.
   public func encode(to encoder: any Encoder) throws {
     var fields = encoder.container(keyedBy: CodingKeys.self)
     try fields.encodeIfPresent(value.map(TaggedJSONValue.init), forKey: .value)
@@ -181,7 +183,7 @@ extension Position: Codable {
     (listing?.parts ?? []).filter { !$0.value.isEmpty }
   }
 
-  /// The CRC-32C of all that a stored position says, in eight hexadecimal digits.
+  /// The CRC-32C of everything else in a stored position, in eight hexadecimal digits.
   private var checkSum: String {
     var sum = CyclicCheck()
     sum.add("\(Self.version) \(itemOffset) \(isOver)")
@@ -194,7 +196,8 @@ extension Position: Codable {
   }
 }
 
-/// CRC-32C (RFC 3720, §12.1), bit by bit: what is sealed has a few KiB as a rule, and is stored once a commit.
+/// CRC-32C (RFC 3720, §12.1), computed bit by bit: sealed texts are usually a few KiB, and are
+/// stored once per commit.
 package struct CyclicCheck {
   private var register: UInt32 = .max
 
@@ -205,10 +208,10 @@ package struct CyclicCheck {
   /// The sum in eight hexadecimal digits.
   package var text: String { value.padded(to: 8, radix: 16) }
 
-  /// Adds a text, and what tells it from the next one.
+  /// Adds a text and a separator, so that "ab" and "c" differ from "a" and "bc".
   package mutating func add(_ text: String) {
     for byte in text.utf8 { add(byte) }
-    // No UTF-8 has this byte.
+    // No UTF-8 text contains this byte.
     add(0xFF)
   }
 
@@ -218,12 +221,12 @@ package struct CyclicCheck {
   }
 }
 
-/// A JSON value as positions store it, through any encoder without loss.
+/// A JSON value in the form in which positions store it, which survives any encoder without loss.
 ///
 /// Encoders cannot be trusted with numbers: most go through `Double`. So a number whose text a
-/// 64-bit integer does not reproduce travels as `{"number": "1e400"}`, and an object as `{"object":
-/// [["name", value], …]}`, which also keeps the order of its members. Everything else is written as
-/// itself.
+/// 64-bit integer does not reproduce is written as `{"number": "1e400"}`, and an object as
+/// `{"object": [["name", value], …]}`, which also keeps the order of its members. Everything else
+/// is written as it is.
 package struct TaggedJSONValue: Codable {
   package let value: JSONValue
 
@@ -231,7 +234,7 @@ package struct TaggedJSONValue: Codable {
 
   package init(_ value: JSONValue) { self.value = value }
 
-  /// Reads what `encode(to:)` writes.
+  /// Reads the form that `encode(to:)` writes.
   package init(from decoder: any Decoder) throws {
     if let tagged = try? decoder.container(keyedBy: Tag.self) {
       value = try Self.decode(tagged: tagged)

@@ -1,39 +1,41 @@
-/// What a caller can change so that a failure or a doubt does not come back: a setting, and values
-/// that would fit it.
+/// A change that can keep a failure or a warning from recurring: a setting, and values that would
+/// fit it.
 ///
-/// A program matches on `setting`; `values` are suggestions in the setting's own notation, the
-/// likeliest first, and empty where only the caller can know. `description` says it in Swift's words; a
-/// program with words of its own, such as a command line, makes its sentence of the same parts.
+/// A program matches on `setting`. `values` are suggestions in the setting's own notation, the
+/// likeliest first; they are empty where only the caller can know. `description` words the remedy
+/// in terms of Swift; a program with terms of its own, such as a command line, makes its sentence
+/// from the same parts.
 public struct Remedy: Hashable, Sendable {
-  /// What to change, by its name in the library. Compare with the constants; new ones may be added.
+  /// A setting, by its name in the library. Compare it with the constants; new ones may be added.
   public struct Setting: Hashable, Sendable, CustomStringConvertible {
     /// A dotted name such as `pagination.items` or `XMLLimits.tagBytes`.
     public let description: String
 
-    /// A setting of your own, for a source of your own.
+    /// Creates a setting for a source of your own.
     public init(_ name: String) { description = name }
   }
 
-  /// What to change.
+  /// The setting to change.
   public var setting: Setting
   /// Values that would fit, the likeliest first; for a limit without values, a higher one.
   public var values: [String]
-  /// When it is the right thing to do, as `if that is right for this API`; nil where it always is.
+  /// The circumstances in which the remedy is right, as `if that is right for this API`; nil if it
+  /// always is.
   public var condition: String?
 
-  /// A remedy by changing `setting`, to one of `values` if any are known.
+  /// Creates a remedy: change `setting`, to one of `values` if any are known.
   public init(_ setting: Setting, _ values: [String] = [], condition: String? = nil) {
     self.setting = setting
     self.values = values
     self.condition = condition
   }
 
-  /// A remedy by raising a limit, which a server that is honest may exceed.
+  /// Returns the remedy of raising a limit, which an honest server may exceed.
   package static func raise(_ limit: Setting) -> Remedy {
     Remedy(limit, condition: "if that is right for this API")
   }
 
-  /// A sentence that says to do what `imperative` says, under the remedy's condition.
+  /// Returns a sentence that says to do `imperative`, under the remedy's condition.
   package func sentence(_ imperative: String) -> String {
     let text = condition.map { "\($0), \(imperative)." } ?? "\(imperative)."
     return text.prefix(1).uppercased() + text.dropFirst()
@@ -41,8 +43,9 @@ public struct Remedy: Hashable, Sendable {
 }
 
 extension Remedy.Setting {
-  /// Where the items of a page are: paths, behind `optional:` where an empty list may be left out, behind
-  /// `members:` where they are the members of an object, behind `oneOrMany:` where one may stand without a list.
+  /// Where the items of a page are: paths, with the prefix `optional:` where an empty list may be
+  /// left out, `members:` where the items are the members of an object, and `oneOrMany:` where one
+  /// item may stand without a list.
   public static let items = Self("pagination.items")
   /// Where the next page's continuation comes from.
   public static let next = Self("pagination.next")
@@ -58,9 +61,9 @@ extension Remedy.Setting {
   public static let links = Self("pagination.policy.links")
   /// Whether the continuation names a session of the server, and stays the same.
   public static let handle = Self("pagination.policy.handle")
-  /// What is a failure, and of which kind.
+  /// Which answers are failures, and of which kind.
   public static let failure = Self("pagination.policy.failure")
-  /// Whether a request that is no GET only asks, so that it may be repeated.
+  /// Whether a request other than GET only queries, so that it may be repeated.
   public static let isQuery = Self("pagination.request.isQuery")
   /// The method of the first request.
   public static let method = Self("request.method")
@@ -68,16 +71,16 @@ extension Remedy.Setting {
   public static let decoder = Self("cursor.decoder")
   /// Where a walk begins: at `start`, at the `page` of a position, or at the position `unchecked`.
   public static let position = Self("cursor.position")
-  /// What becomes of items that cannot be decoded.
+  /// How items that cannot be decoded are treated.
   public static let badItems = Self("configuration.badItems")
-  /// Whether requests may go out in the clear.
+  /// Whether requests may be sent unencrypted.
   public static let allowsPlainHTTP = Self("configuration.allowsPlainHTTP")
-  /// Whether a body is whole that ends with its connection.
+  /// Whether a body that ends with its connection counts as complete.
   public static let acceptsUnprovenEnd = Self("configuration.acceptsUnprovenEnd")
 }
 
 extension Remedy: CustomStringConvertible {
-  /// What to do, in a sentence with the library's names.
+  /// The remedy as a sentence with the library's names.
   public var description: String { sentence(imperative).escapedForDisplay }
 
   private var imperative: String {
@@ -99,7 +102,7 @@ extension Remedy: CustomStringConvertible {
 }
 
 extension Remedy.Setting {
-  /// A value as it is written in Swift.
+  /// Returns a value as it is written in Swift.
   fileprivate func call(_ value: String) -> String {
     let parts = value.split(separator: ":", maxSplits: 1).map(String.init)
     switch (self, parts.first) {

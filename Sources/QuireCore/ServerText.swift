@@ -1,18 +1,17 @@
-/// A text that a server chose, fit to be shown: one line of bounded length, without what a terminal
-/// obeys or what hides or reorders other text.
+/// A text from a server, made fit to be shown: one line of bounded length, without characters that
+/// a terminal obeys or that hide or reorder other text.
 ///
-/// Whatever stands in a message and may come from a server goes through this type. Printable
-/// characters stay; controls, line breaks, format characters such as those for bidirectional text,
-/// and what has no look of its own become `\n`, `\u{1B}` and the like. A text that was cut ends with
-/// "…".
+/// Every text in a message that may come from a server goes through this type. Printable characters
+/// stay; controls, line breaks, format characters such as those for bidirectional text, and
+/// invisible characters become `\n`, `\u{1B}` and the like. A text that was cut ends with "…".
 package struct ServerText: Hashable, Sendable, CustomStringConvertible {
   /// The text as it is shown.
   package let description: String
 
-  /// The most bytes that are shown.
+  /// The most bytes that are shown by default.
   package static let longest = 256
 
-  /// A text, cut to `limit` bytes where it is longer.
+  /// Creates a text, cut to `limit` bytes if it is longer.
   package init(_ text: some StringProtocol, limit: Int = longest) {
     var shown = ""
     var count = 0
@@ -28,9 +27,9 @@ package struct ServerText: Hashable, Sendable, CustomStringConvertible {
     description = shown
   }
 
-  /// Bytes that should be UTF-8.
+  /// Creates a text from bytes that should be UTF-8, cut to `limit` bytes.
   package init(bytes: some Collection<UInt8>, limit: Int = longest) {
-    // A byte is shown as a byte or more.
+    // Each byte is shown as at least one byte, so no more than `limit` of them can be shown.
     let isWhole = bytes.count <= limit
     let text = ServerText(String(decoding: bytes.prefix(limit), as: UTF8.self), limit: limit)
     description = isWhole || text.description.hasSuffix("…") ? text.description : "\(text)…"
@@ -38,8 +37,8 @@ package struct ServerText: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension StringProtocol {
-  /// The text on one line, with everything escaped that a terminal obeys, hides or reorders by; of
-  /// any length.
+  /// The text on one line, of any length, with every character escaped that a terminal obeys or
+  /// that hides or reorders other text.
   package var escapedForDisplay: String {
     if utf8.allSatisfy({ (0x20...0x7E).contains($0) }) { return String(self) }
     var shown = ""
@@ -53,7 +52,8 @@ extension StringProtocol {
     return shown
   }
 
-  /// The same for a text of several lines, whose line breaks are ours.
+  /// The text with each of its lines escaped for display; line breaks stay, because they are our
+  /// own.
   package var escapedLinesForDisplay: String {
     split(separator: "\n", omittingEmptySubsequences: false).map(\.escapedForDisplay)
       .joined(separator: "\n")
@@ -61,7 +61,7 @@ extension StringProtocol {
 }
 
 extension Unicode.Scalar {
-  /// Whether it is shown as what it is, and changes nothing around it.
+  /// Whether the character is shown as what it is, and changes nothing around it.
   package var isPlain: Bool {
     if isASCII { return (0x20...0x7E).contains(value) }
     return switch properties.generalCategory {
@@ -83,14 +83,14 @@ extension Unicode.Scalar {
 }
 
 extension Int {
-  /// So many things in words, in the plural unless it is one: `3 pages`.
+  /// Returns the number with its noun, in the plural unless it is one: `3 pages`.
   package func counted(_ one: String, _ many: String? = nil) -> String {
     "\(self) " + (self == 1 ? one : many ?? one + "s")
   }
 }
 
 extension BinaryInteger {
-  /// The digits of a number that is not negative, with zeros in front of them up to a width.
+  /// Returns the digits of a number that is not negative, with zeros in front up to `width`.
   package func padded(to width: Int, radix: Int = 10) -> String {
     let digits = String(self, radix: radix)
     return String(repeating: "0", count: Swift.max(0, width - digits.count)) + digits

@@ -1,16 +1,16 @@
 public import Synchronization
 
-/// A wait of one task for one value that another task delivers, with the race between delivery and
-/// cancellation decided once.
+/// A wait of one task for a value from another task, which decides the race between delivery and
+/// cancellation exactly once.
 ///
-/// One task asks for `value`; any thread calls `resume(returning:)` or `resume(throwing:)`, before
-/// or after. The first of them wins, and every later one is told that it lost. Nothing is ever
-/// resumed while a lock is held.
+/// One task calls `value`; any thread calls `resume(returning:)` or `resume(throwing:)`, before or
+/// after that. The first call wins, and every later one returns false. No task is resumed while a
+/// lock is held.
 ///
-/// A cancelled wait throws `CancellationError` at once, unless the waiter brings an `onCancel` of
-/// its own: then the delivering task decides, after having cleaned up.
+/// A cancelled wait throws `CancellationError` at once, unless the waiter passes `onCancel`: then
+/// the delivering task decides, after it has cleaned up.
 ///
-/// Inlinable, so that other modules use it for the type they wait for and not for any: each page waits.
+/// Inlinable, so that other modules specialise it for their `Value`: every page is waited for.
 @usableFromInline package final class Suspension<Value: Sendable>: Sendable {
   @usableFromInline let state = Mutex(State.pending)
 
@@ -18,9 +18,9 @@ public import Synchronization
   @usableFromInline enum State {
     /// No waiter, and nothing delivered.
     case pending
-    /// A task is suspended; the states see to it that it is resumed once.
+    /// A task is suspended. Leaving this state resumes it, exactly once.
     case waiting(UnsafeContinuation<Value, any Error>)
-    /// The outcome was here before its waiter.
+    /// The outcome came before its waiter.
     case resolved(Result<Value, any Error>)
     /// The outcome was delivered.
     case over
@@ -89,8 +89,9 @@ public import Synchronization
 }
 
 extension Task where Success == Void, Failure == Never {
-  /// Does the last thing of a walk in a task of its own, which the cancellation of the consumer does
-  /// not reach. It ends with the work or after 5 seconds, even if the work does not notice.
+  /// Runs the last work of a walk in a task of its own, which the consumer's cancellation does not
+  /// reach. The returned task ends with the work, or after 5 seconds even if the work ignores its
+  /// cancellation.
   @discardableResult
   package static func parting(
     _ clock: any Clock<Duration>, _ work: @escaping @Sendable () async -> Void
@@ -112,20 +113,20 @@ extension Task where Success == Void, Failure == Never {
   }
 }
 
-/// Lets one task in at a time, in the order in which they came.
+/// A queue that lets one task in at a time, in the order of arrival.
 ///
 /// A task that is cancelled while it waits leaves the queue at once, with `CancellationError`; the
 /// others keep their places.
 final class TurnQueue: Sendable {
   private struct State: Sendable {
     var isTaken = false
-    /// The waiters, cancelled ones perhaps among them.
+    /// The waiters; some of them may have been cancelled.
     var waiting: [Suspension<Void>] = []
   }
 
   private let state = Mutex(State())
 
-  /// Waits for a turn, which the caller must `pass()` on.
+  /// Waits for a turn, which the caller must end by `pass()`.
   func take() async throws {
     let suspension = state.withLock { state -> Suspension<Void>? in
       guard state.isTaken else {
@@ -145,7 +146,7 @@ final class TurnQueue: Sendable {
     }
   }
 
-  /// Ends a turn: the next task has it.
+  /// Ends a turn and gives it to the next waiter.
   func pass() {
     while true {
       let next = state.withLock { state -> Suspension<Void>? in
@@ -155,7 +156,8 @@ final class TurnQueue: Sendable {
         }
         return state.waiting.removeFirst()
       }
-      // A waiter that was cancelled in the same moment has no use for the turn.
+      // A waiter that was cancelled at the same moment refuses the turn, which then goes to the
+      // next.
       guard let next, !next.resume(returning: ()) else { return }
     }
   }

@@ -1,4 +1,4 @@
-/// How much a server says there is, and what kind of promise that is.
+/// The size of a listing as its server declares it, and how far to trust it.
 ///
 /// Totals lie: some are lower bounds, some estimates, some count pages. Quire reports them and
 /// never ends a walk by one unless the pagination description says so.
@@ -22,15 +22,15 @@ public struct Total: Hashable, Codable, Sendable {
   /// What the number counts.
   public var kind: Kind
 
-  /// A total; of items, and exact, unless said otherwise.
+  /// Creates a total, by default an exact number of items.
   public init(_ value: Int, _ kind: Kind = .items) {
     self.value = value
     self.kind = kind
   }
 }
 
-// Arithmetic for numbers that came from a server, a checkpoint or a view: it stops at the ends of the
-// range instead of trapping.
+// Saturating arithmetic for numbers that come from a server, a checkpoint or a view: it stops at
+// the ends of the range instead of trapping.
 extension Int {
   package func plus(_ other: Int) -> Int {
     let (sum, overflow) = addingReportingOverflow(other)
@@ -47,7 +47,7 @@ extension Int {
     return overflow ? ((self < 0) == (other < 0) ? .max : .min) : product
   }
 
-  /// The whole part of a number, as far as there is one; 0 for what is none.
+  /// Creates the whole part of a number, limited to the range of `Int`; 0 for NaN.
   package init(clamping number: Double) {
     self = Int(exactly: number.rounded(.towardZero)) ?? (number > 0 ? .max : number < 0 ? .min : 0)
   }

@@ -1,4 +1,4 @@
-/// What a listing by page number answers: items, and whether more follow.
+/// The answer of a listing by page number: items, and whether more follow.
 public struct NumberedPage<Item: Sendable>: Sendable {
   enum End: Sendable {
     case isLast(Bool)
@@ -10,19 +10,19 @@ public struct NumberedPage<Item: Sendable>: Sendable {
   public var items: [Item]
   let end: End
 
-  /// A page that says itself whether it is the last one.
+  /// Creates a page that says itself whether it is the last one.
   public init(_ items: [Item], isLast: Bool) {
     self.items = items
     end = .isLast(isLast)
   }
 
-  /// A page that says how many follow; fewer than 1 is the end.
+  /// Creates a page that says how many pages follow; fewer than 1 means that it is the last.
   public init(_ items: [Item], pagesRemaining: Int) {
     self.items = items
     end = .pagesRemaining(pagesRemaining)
   }
 
-  /// A page that says how many there are in all; 0 is a listing without items.
+  /// Creates a page that says how many pages there are in all; 0 means a listing without items.
   public init(_ items: [Item], totalPages: Int) {
     self.items = items
     end = .totalPages(totalPages)
@@ -30,11 +30,11 @@ public struct NumberedPage<Item: Sendable>: Sendable {
 }
 
 extension Cursor {
-  /// A listing by page number. The number is Quire's: it begins with `first` and grows by one with
-  /// every page that came.
+  /// Returns a listing by page number. Quire counts: the number begins with `first` and grows by
+  /// one with every page.
   ///
-  /// Default for the first: 1, as most servers count. The closure returns nil when there is no such
-  /// page.
+  /// Default for `first`: 1, as most servers count. The closure returns nil if no page has the
+  /// number.
   public static func numbered(
     from first: Int = 1, limits: Limits = Limits(), clock: any Clock<Duration> = ContinuousClock(),
     page: @escaping @Sendable (_ number: Int) async throws -> NumberedPage<Item>?
@@ -47,9 +47,10 @@ extension Cursor {
 }
 
 extension Optional where Wrapped == Position {
-  /// The number at a position of a listing that counts; `first` at its start.
+  /// Returns the number at a position of a listing that counts; `first` at its start.
   ///
-  /// Throws `positionMismatch` for what is no number: taken for the start, it would bring everything once more.
+  /// Throws `positionMismatch` for a value that is not a number: taken for the start, it would
+  /// repeat the whole listing.
   fileprivate func number(first: Int) throws(PageError) -> Int {
     guard let value = self?.value else { return first }
     guard let number = value.integer else {
@@ -62,7 +63,7 @@ extension Optional where Wrapped == Position {
   }
 }
 
-/// Pages by number.
+/// A source of pages by number.
 struct NumberedSource<Item: Sendable>: PageSource {
   let first: Int
   let fetch: @Sendable (Int) async throws -> NumberedPage<Item>?
@@ -85,7 +86,7 @@ struct NumberedSource<Item: Sendable>: PageSource {
   }
 }
 
-/// Reads pages by number: all positions are known in advance, but not how many exist.
+/// Reads pages by number. All positions are known in advance, but not how many pages exist.
 struct NumberedReader<Item: Sendable>: DerivedReader {
   let base: any PageReader<Item>
   let first: Int
@@ -103,12 +104,12 @@ struct NumberedReader<Item: Sendable>: DerivedReader {
 }
 
 extension Cursor {
-  /// A listing in memory, page by page; none at all is a listing that ended before it began.
+  /// Creates a listing of pages in memory; without pages, the listing ends at once.
   public init(pages: [[Item]], limits: Limits = Limits()) {
     self.init(ArraySource(pages: pages), limits: limits)
   }
 
-  /// A listing of one page, which `load` fetches in one go.
+  /// Returns a listing of one page, whose items `load` fetches all at once.
   public static func single(
     limits: Limits = Limits(), load: @escaping @Sendable () async throws -> [Item]
   ) -> Cursor {
@@ -116,7 +117,7 @@ extension Cursor {
   }
 }
 
-/// Pages in memory, by their indices.
+/// A source of pages in memory, by their indices.
 struct ArraySource<Item: Sendable>: PageSource {
   let pages: [[Item]]
 
@@ -136,12 +137,12 @@ struct ArraySource<Item: Sendable>: PageSource {
 }
 
 extension Cursor {
-  /// A listing by offset that ends when as many items came as the server declares.
+  /// Returns a listing by offset that ends when as many items came as the server declares.
   ///
-  /// The closure gets the number of items so far and returns the items from there on, and the
-  /// total, which may change from page to page. A page without items short of the total is
-  /// delivered, and then `PageError.Code.noProgress` is thrown: the same offset would bring the same
-  /// again.
+  /// The closure receives the number of items so far, and returns the items from there on and the
+  /// total, which may change from page to page. If a page without items comes before the total is
+  /// reached, the walk delivers it and then throws `PageError.Code.noProgress`: the same offset
+  /// would bring the same answer again.
   public static func counted(
     limits: Limits = Limits(), clock: any Clock<Duration> = ContinuousClock(),
     page: @escaping @Sendable (_ offset: Int) async throws -> (items: [Item], total: Int)
