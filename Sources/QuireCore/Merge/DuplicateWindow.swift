@@ -1,9 +1,9 @@
 /// The digests of the items that were delivered last, in a form that positions can hold.
 ///
-/// They are kept as hexadecimal text in chunks, of which the oldest is dropped as a whole once the
-/// others are enough.
+/// They are kept as hexadecimal text in chunks. The oldest chunk is dropped as a whole once the
+/// others hold as many digests as the limit asks for.
 struct DuplicateWindow: Sendable {
-  /// Digests in a chunk that gets no more.
+  /// The number of digests in a full chunk.
   private static let chunkSize = 32
   private static let digits = 16
 
@@ -16,7 +16,7 @@ struct DuplicateWindow: Sendable {
   var isEmpty: Bool { chunks.isEmpty }
   var value: JSONValue { .array(chunks) }
 
-  /// Adds digests; returns those that are forgotten for them.
+  /// Adds digests. Returns older ones that are dropped for them.
   mutating func append(_ digests: [UInt64]) -> [UInt64] {
     var forgotten: [UInt64] = []
     for digest in digests where limit > 0 {
@@ -37,7 +37,7 @@ struct DuplicateWindow: Sendable {
     return forgotten
   }
 
-  /// Takes what a position says; false where that cannot be.
+  /// Restores the chunks of a stored position; returns false if they are malformed.
   mutating func restore(_ chunks: [JSONValue]) -> Bool {
     var all = 0
     for chunk in chunks {
@@ -50,21 +50,20 @@ struct DuplicateWindow: Sendable {
     return true
   }
 
-  /// All digests.
   var digests: Set<UInt64> {
     Set(chunks.flatMap { MergeDigest.digests(in: $0.string ?? "") ?? [] })
   }
 }
 
-/// FNV-1a of 64 bits: the same for the same bytes in every process. It protects from nothing. Source: G.
-/// Fowler, L. C. Noll and P. Vo.
+/// FNV-1a of 64 bits, which is the same for the same bytes in every process. It gives no protection
+/// from chosen bytes. Source: G. Fowler, L. C. Noll and P. Vo.
 package struct FNV1a: Sendable {
   package private(set) var value: UInt64 = 0xCBF2_9CE4_8422_2325
 
   package init(_ bytes: some Sequence<UInt8> = []) { add(bytes) }
 
   package mutating func add(_ bytes: some Sequence<UInt8>) {
-    // Other modules have no code of their own for a sequence, and would be slow byte by byte.
+    // Other modules have no specialised code for a sequence, and would be slow byte by byte.
     let isDone: Void? = bytes.withContiguousStorageIfAvailable {
       for byte in $0 { value = (value ^ UInt64(byte)) &* 0x100_0000_01B3 }
     }
@@ -74,8 +73,8 @@ package struct FNV1a: Sendable {
   }
 }
 
-/// A digest of texts that is the same in every process, to compare what positions hold: FNV-1a, its bits mixed
-/// as by SplitMix64.
+/// A digest of texts that is the same in every process, so that positions can hold and compare it:
+/// FNV-1a, its bits mixed as by SplitMix64.
 struct MergeDigest {
   private var state = FNV1a()
 
@@ -83,11 +82,11 @@ struct MergeDigest {
 
   init(_ text: String) { add(text) }
 
-  /// Adds a text, and what tells it from the next one.
+  /// Adds a text and a separator.
   mutating func add(_ text: String) {
     var text = text
     text.withUTF8 { state.add($0) }
-    // No UTF-8 has this byte.
+    // No UTF-8 text contains this byte.
     state.add(CollectionOfOne(0xFF))
   }
 
@@ -100,7 +99,7 @@ struct MergeDigest {
 
   var text: String { Self.text(of: value) }
 
-  /// Sixteen hexadecimal digits.
+  /// Returns a digest as sixteen hexadecimal digits.
   static func text(of digest: UInt64) -> String {
     String(unsafeUninitializedCapacity: 16) { bytes in
       for index in 0..<16 {
@@ -111,7 +110,7 @@ struct MergeDigest {
     }
   }
 
-  /// What `text(of:)` wrote, one behind the other; nil where it did not.
+  /// Returns the digests in a text made of results of `text(of:)`; nil if it has any other form.
   static func digests(in text: String) -> [UInt64]? {
     guard text.utf8.count.isMultiple(of: 16) else { return nil }
     var digests: [UInt64] = []

@@ -1,42 +1,43 @@
-/// Decides how a merge goes on: which sources to ask, what to deliver, and when not to wait any longer.
+/// Decides how a merge proceeds: which sources to load, what to deliver, and when to stop waiting
+/// for a source.
 ///
 /// Times are measured from the creation of the merge, by its runner.
 struct MergeMachine<Item: Sendable, Key: Comparable & Sendable>: Sendable {
   enum Phase {
-    /// Its next page was not asked for. → `loading`, `ended`
+    /// The next page was not requested yet. → `loading`, `ended`
     case waiting
-    /// Its next page was asked for, and may hold up the others. → `waiting`, `lagging`, `holding`,
-    /// `failed`, `ended`
+    /// The next page was requested, and may hold up the other sources. → `waiting`, `lagging`,
+    /// `holding`, `failed`, `ended`
     case loading(since: Duration)
-    /// Its next page was asked for too long ago to hold up the others. → `waiting`, `holding`, `failed`,
-    /// `ended`
+    /// The next page was requested too long ago to hold up the other sources. → `waiting`,
+    /// `holding`, `failed`, `ended`
     case lagging
-    /// Its page is here. → `waiting`, `ended`
+    /// A page is here, and not all of its items were taken. → `waiting`, `ended`
     case holding(Held)
-    /// Its next page could not be read. → `waiting`
+    /// The next page could not be read. → `waiting`
     case failed(any Error)
-    /// It has no more.
+    /// The source has no more pages.
     case ended
   }
 
-  /// A page of a source, of which something is left.
+  /// A page of a source, with items that were not taken yet.
   struct Held {
     var page: Page<Item>
-    /// The items that were taken.
+    /// The number of items that were taken.
     var taken = 0
     /// Whether the source has no page behind this one.
     var isLast: Bool
-    /// Whether the page came when the others had gone on.
+    /// Whether the page came after the other sources had gone on without it.
     var isLate: Bool
   }
 
   struct Source {
     var phase = Phase.waiting
-    /// The number of its latest load; the answers to earlier ones count for nothing.
+    /// The number of the latest load; answers to earlier loads are not accepted.
     var load = 0
   }
 
-  /// A request for the next page of a source, by which its answer is known.
+  /// One load of a source's next page, which identifies the answer to it.
   struct Load: Hashable {
     var source: Int
     var number: Int
@@ -48,12 +49,12 @@ struct MergeMachine<Item: Sendable, Key: Comparable & Sendable>: Sendable {
     indirect case failure(PageError)
   }
 
-  /// What an event leads to: loads to begin and to cancel, a time to come back at, and what the consumer
-  /// gets if it waits.
+  /// The consequences of an event: loads to begin and to cancel, a time at which to call
+  /// `elapsed(at:)`, and what the consumer gets if it waits.
   struct Action {
     var loads: [Load] = []
     var cancelled: [Int] = []
-    /// Sources of which the last item was taken.
+    /// The sources whose last item was taken.
     var ended: [Int] = []
     var alarm: Duration?
     var outcome: Outcome?
@@ -61,33 +62,36 @@ struct MergeMachine<Item: Sendable, Key: Comparable & Sendable>: Sendable {
 
   let rules: MergeRules<Item, Key>
   var sources: [Source]
-  /// Where the merge stands: behind all that was delivered.
+  /// The merge's place in each source, behind everything that was delivered.
   var positions: MergePositions
   var summary = MergeSummary()
-  /// What arrived since the last page, whatever it was for.
+  /// The traffic of all answers since the last page was delivered.
   var traffic = WalkReport.Traffic(requests: 0)
-  /// The receipts of the pages that were taken to their ends since the last page.
+  /// The receipts of the pages whose last item was taken since the last page was delivered.
   var receipts: [PageReceipt] = []
   private(set) var isAwaited = false
-  /// Whether the consumer got the error of the sources that failed.
+  /// Whether the consumer got the error of the failed sources.
   private var hasToldFailure = false
-  /// The limit of the whole that was reached, until the consumer gets it: no load begins before.
+  /// The error of an outer walk's limit that was reached, until the consumer gets it. No load
+  /// begins before that.
   private var refusal: PageError?
-  /// Whether the merge stands elsewhere than behind the page delivered last: pages without items came since.
+  /// Whether `positions` has moved since the last page was delivered: pages without new items came.
   var hasMoved = false
   /// Whether the consumer got a page.
   var hasDelivered = false
-  /// Whether a walk that the merge is read for has a limit on bytes or requests, and has delivered nothing yet.
+  /// Whether a walk that reads through the merge has a limit on bytes or requests, and has
+  /// delivered nothing yet.
   var isLimited = false
-  /// The sources that wait, in the order in which they began to.
+  /// The waiting sources, in the order in which they began to wait.
   private var queue: [Int]
-  /// Loads in the order in which they began; those that have ended may be among them.
+  /// The loads in the order in which they began; some of them may have ended.
   private var begun: [Load] = []
   private var running = 0
   private var lagging: [Load] = []
-  /// By the keys of their next items or, without keys, in the order of their arrival.
+  /// The sources that hold a page: by the keys of their next items or, without keys, in the order
+  /// of arrival.
   var ready: MergeQueue<Key>
-  /// The key delivered last.
+  /// The key of the item delivered last.
   var frontier: Key?
   var known: Set<UInt64>
 
@@ -102,7 +106,8 @@ struct MergeMachine<Item: Sendable, Key: Comparable & Sendable>: Sendable {
     known = rules.duplicates == nil ? [] : positions.recent.digests
   }
 
-  /// The consumer asks for the next page; sources that failed are tried again.
+  /// Handles the consumer's request for the next page. Once the consumer got the error of the
+  /// failed sources, these are tried again.
   mutating func next(at now: Duration) -> Action {
     precondition(!isAwaited, "A merge was asked for a page while it was being asked for one.")
     isAwaited = true
@@ -115,9 +120,9 @@ struct MergeMachine<Item: Sendable, Key: Comparable & Sendable>: Sendable {
     return proceed(at: now)
   }
 
-  /// A source has answered; nil is its end. `isLast` says that no page follows.
+  /// Handles the answer of a source; nil is its end. `isLast` tells that no page follows.
   ///
-  /// Returns nil where the load does not count any more: the answer is for the next one.
+  /// Returns nil if the load was cancelled: the answer then belongs to the source's next load.
   mutating func received(
     _ page: Page<Item>?, isLast: Bool, by load: Load, at now: Duration
   ) -> Action? {
@@ -141,7 +146,7 @@ struct MergeMachine<Item: Sendable, Key: Comparable & Sendable>: Sendable {
     return action + proceed(at: now)
   }
 
-  /// A source has failed. Returns nil where the load does not count any more.
+  /// Handles the failure of a source. Returns nil if the load was cancelled.
   mutating func failed(_ error: any Error, by load: Load, at now: Duration) -> Action? {
     guard end(load) != nil else { return nil }
     if let error = error as? PageError { traffic = traffic + error.traffic }
@@ -149,9 +154,11 @@ struct MergeMachine<Item: Sendable, Key: Comparable & Sendable>: Sendable {
     return proceed(at: now)
   }
 
-  /// A limit of the whole was reached while a source was read, which has not failed: it is asked again where the
-  /// consumer asks again. What others bring meanwhile was paid for, and is delivered first. Returns nil where the
-  /// load does not count any more.
+  /// Handles an outer walk's limit that was reached while a source was read.
+  ///
+  /// The source has not failed: it is read again when the consumer asks again. Pages that other
+  /// sources bring meanwhile were paid for, and are delivered first. Returns nil if the load was
+  /// cancelled.
   mutating func limited(_ error: PageError, by load: Load, at now: Duration) -> Action? {
     guard end(load) != nil else { return nil }
     traffic = traffic + error.traffic
@@ -160,10 +167,10 @@ struct MergeMachine<Item: Sendable, Key: Comparable & Sendable>: Sendable {
     return proceed(at: now)
   }
 
-  /// Time has passed.
+  /// Handles the passing of time.
   mutating func elapsed(at now: Duration) -> Action { proceed(at: now) }
 
-  /// The consumer does not wait any longer. Returns the sources whose loads are to be cancelled.
+  /// Handles the cancellation of the consumer. Returns the sources whose loads are to be cancelled.
   mutating func cancelled() -> [Int] {
     isAwaited = false
     var stopped: [Int] = []
@@ -181,19 +188,19 @@ struct MergeMachine<Item: Sendable, Key: Comparable & Sendable>: Sendable {
     return stopped
   }
 
-  /// Whether every source has ended or failed, and nothing is left of their pages.
+  /// Whether every source has ended or failed, and no item of their pages is left.
   var isOver: Bool {
     ready.isEmpty && queue.isEmpty && running == 0 && lagging.isEmpty
   }
 
-  /// Whether the next item in order may be one that is not here yet.
+  /// Whether the next item in order may be one that has not come yet.
   var isHeldUp: Bool { rules.key != nil && (running > 0 || !queue.isEmpty) }
 }
 
 // MARK: - Going on
 
 extension MergeMachine {
-  /// Decides what to do now.
+  /// Begins the loads that are due, and gives the consumer the next page if there is one.
   private mutating func proceed(at now: Duration) -> Action {
     var action = Action()
     leaveBehind(at: now, &action)
@@ -201,13 +208,13 @@ extension MergeMachine {
     while true {
       launch(at: now, &action)
       if isHeldUp || ready.isEmpty { break }
-      // There is no page where everything that was taken had come before.
+      // There is no page if all items that were taken are duplicates.
       guard let page = takePage(&action) else { continue }
       isAwaited = false
       action.outcome = .page(page)
       break
     }
-    // In order, nothing can come before the source that was refused.
+    // In order, no item can be delivered before those of the source that was refused.
     if isAwaited, running == 0, isHeldUp || lagging.isEmpty, let refusal {
       isAwaited = false
       action.outcome = outcome(of: refusal)
@@ -220,8 +227,10 @@ extension MergeMachine {
     return action
   }
 
-  /// What the consumer gets where a limit of the whole was reached. Pages without items that came until then are
-  /// not asked for again by a walk that is resumed: a page leads behind them first.
+  /// Returns what the consumer gets once an outer walk's limit was reached.
+  ///
+  /// If pages without new items came before, an empty page with a position behind them comes before
+  /// the error: a walk that is resumed does not read them again.
   private mutating func outcome(of refusal: PageError) -> Outcome {
     defer { traffic = WalkReport.Traffic(requests: 0) }
     if hasMoved { return .page(deliver([], next: positions.position)) }
@@ -238,8 +247,8 @@ extension MergeMachine {
   }
 
   private mutating func launch(at now: Duration, _ action: inout Action) {
-    // Together they could take what a limit allows for one page: no merge that is resumed would get further. One
-    // behind a page without items, or behind the end of a source, has got further.
+    // Several loads at once could use up a limit before the first page is delivered, and a resumed
+    // walk would get no further. After a page without items, or the end of a source, it would.
     let isCautious = isLimited && !hasDelivered && !hasMoved && rules.key == nil
     let count = min(queue.count, (isCautious ? 1 : rules.options.concurrentLoads) - running)
     guard count > 0, refusal == nil else { return }
@@ -254,7 +263,8 @@ extension MergeMachine {
     queue.removeFirst(count)
   }
 
-  /// Goes on without the sources that have had their time. Too many of them are given up.
+  /// Stops waiting for the sources whose time is over. If too many of them lag, the longest-lagging
+  /// ones are given up.
   private mutating func leaveBehind(at now: Duration, _ action: inout Action) {
     guard let skew = rules.options.skew else { return }
     var over = 0
@@ -276,13 +286,13 @@ extension MergeMachine {
     }
   }
 
-  /// When the next load will have had its time.
+  /// The time at which the next load will have lasted for the skew; nil without one.
   private var deadline: Duration? {
     guard let skew = rules.options.skew else { return nil }
     return begun.lazy.compactMap { start(of: $0) }.first.map { $0 + skew }
   }
 
-  /// When a load began that may still hold up the others.
+  /// Returns when a load began that may still hold up the other sources; nil for any other load.
   private func start(of load: Load) -> Duration? {
     guard sources[load.source].load == load.number,
       case .loading(let since) = sources[load.source].phase
@@ -290,7 +300,8 @@ extension MergeMachine {
     return since
   }
 
-  /// A load has ended. Returns whether the others had gone on without it; nil where nothing was loading.
+  /// Ends a load. Returns whether the other sources had gone on without it; nil if it was
+  /// cancelled.
   private mutating func end(_ load: Load) -> Bool? {
     guard sources[load.source].load == load.number else { return nil }
     switch sources[load.source].phase {
@@ -321,8 +332,8 @@ extension MergeMachine {
     summary.failures[source] = error
   }
 
-  /// What the consumer gets when nothing but sources that failed is left, or nothing at all. What came
-  /// last and brought nothing new is still to be counted.
+  /// What the consumer gets when nothing is left, or nothing but failed sources. Traffic that
+  /// brought no new item is still counted, in an error or in a page without items.
   private var conclusion: Outcome {
     mutating get {
       defer { traffic = WalkReport.Traffic(requests: 0) }

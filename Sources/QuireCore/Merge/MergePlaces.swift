@@ -1,9 +1,10 @@
-/// Where a merge stands in each of its sources, and which items it delivered last.
+/// The places of a merge in its sources, and the digests of the items delivered last.
 ///
-/// Written as `{"merged": [[entry, …], …], "recent": ["…"]}`. An entry is null for a source that was not
-/// begun, true for one that has ended, else `[itemOffset]` or `[itemOffset, value]`. The entries come in
-/// groups, so that all positions of a walk share those that did not change. Where only one source is to be read,
-/// as at the anchor of an item, it is `{"only": {"source": 3, "of": 12, "at": entry}}`.
+/// Written as `{"merged": [[entry, …], …], "recent": ["…"]}`. An entry is null for a source that
+/// was not begun, true for one that has ended, else `[itemOffset]` or `[itemOffset, value]`. The
+/// entries come in groups, so that all positions of a walk share the groups that did not change. A
+/// position that reads one source alone, such as the anchor of an item, is written as `{"only":
+/// {"source": 3, "of": 12, "at": entry}}`.
 struct MergePositions: Sendable {
   private static let groupSize = 32
 
@@ -11,10 +12,10 @@ struct MergePositions: Sendable {
   /// The listing that the positions belong to.
   var listing: ListingIdentity?
   private var groups: [JSONValue]
-  /// What was delivered last.
+  /// The digests of the items delivered last.
   var recent: DuplicateWindow
 
-  /// The start of every source.
+  /// Creates the places at the start of every source.
   init(sources: Int, window: Int, listing: ListingIdentity?) {
     self.sources = sources
     self.listing = listing
@@ -24,9 +25,9 @@ struct MergePositions: Sendable {
     }
   }
 
-  /// What a position says.
+  /// Reads a position.
   ///
-  /// Throws `positionMismatch` where it is none of a merge of as many sources.
+  /// Throws `positionMismatch` if it was not made by a merge of as many sources.
   init(
     _ position: Position, sources: Int, window: Int, listing: ListingIdentity?
   ) throws(PageError) {
@@ -62,14 +63,14 @@ struct MergePositions: Sendable {
     of more or fewer sources. Resume with the sources that made it, in their order.
     """, remedies: [Remedy(.position, ["start"])], attempts: 0)
 
-  /// Where a merge stands in one source.
+  /// The place of a merge in one source.
   enum Place: Hashable {
     case start
     case within(Position)
     case end
   }
 
-  /// Where the merge stands in a source; nil where the entry says nothing that can be understood.
+  /// Returns the place in a source; nil if its entry is malformed.
   func place(of source: Int) -> Place? {
     switch entry(of: source) {
     case .null: return .start
@@ -86,7 +87,7 @@ struct MergePositions: Sendable {
     return entries[source % Self.groupSize]
   }
 
-  /// The merge has come to `place` in a source; nil is its end.
+  /// Moves the merge to `place` in a source; nil is the source's end.
   mutating func move(_ source: Int, to place: Position?) {
     set(source, to: place.map(Self.entry) ?? .bool(true))
   }
@@ -103,7 +104,7 @@ struct MergePositions: Sendable {
     groups[group] = .array(entries)
   }
 
-  /// The position at which one source alone is read, from `place` on.
+  /// Returns the position from which one source is read alone, from `place` on.
   func position(ofOnly source: Int, at place: Position) -> Position {
     let only = JSONValue.object([
       .init("source", .number(String(source))), .init("of", .number(String(sources))),
@@ -114,7 +115,7 @@ struct MergePositions: Sendable {
     return position
   }
 
-  /// All of it as one position.
+  /// All places as one position.
   var position: Position {
     var members = [JSONValue.Member("merged", .array(groups))]
     if !recent.isEmpty { members.append(.init("recent", recent.value)) }
@@ -132,26 +133,27 @@ extension JSONValue {
   }
 }
 
-/// The positions inside a merged page: how each of its items moved the merge on.
+/// The positions inside a merged page, computed from the places to which each item moved the merge.
 struct MergePlaces: Sendable {
-  /// One item that was taken from a source, delivered or not.
+  /// An item that was taken from a source, delivered or not.
   struct Step: Sendable {
     var source: Int
-    /// Where the source has the item first. What the item before leads to may have another one first, as in a
-    /// listing of listings.
+    /// Where the source has the item as its first. The position behind the item before may have
+    /// another one first, as in a listing of listings.
     var place: Position
     /// Where the source goes on after it; nil at its end.
     var after: Position?
-    /// By what the item is known again; nil where it was not delivered, or items are not compared.
+    /// The item's digest; nil if it was not delivered, or if items are not compared.
     var digest: UInt64?
   }
 
   let base: MergePositions
   let steps: [Step]
-  /// How many steps come before each item, and before what follows the last one.
+  /// The number of steps in front of each delivered item.
   let starts: [Int]
 
-  /// Where the item at `index` lies, or, behind the last one, where the merge goes on.
+  /// Returns the position of the item at `index` or, behind the last one, where the merge
+  /// continues.
   func position(ofItem index: Int) -> Position {
     var positions = base
     let count = index < starts.count ? starts[index] : steps.count
@@ -162,7 +164,8 @@ struct MergePlaces: Sendable {
     return positions.position
   }
 
-  /// Where the item at `index` comes first: in its source alone, as another one may answer sooner the next time.
+  /// Returns the position at which the item at `index` comes first: in its source alone, because
+  /// another source may answer sooner the next time.
   func anchor(ofItem index: Int) -> Position? {
     guard index < starts.count else { return nil }
     let step = steps[starts[index]]

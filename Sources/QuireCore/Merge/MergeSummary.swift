@@ -1,12 +1,12 @@
-/// What a merge has to say about its sources.
+/// What the report of a merge says about its sources.
 struct MergeSummary: Sendable {
   /// The sources that did not answer in time.
   var lagged: Set<Int> = []
-  /// The latest error of the sources that failed.
+  /// The latest error of each source that failed.
   var failures: [Int: any Error] = [:]
   /// The sources that are not ordered by the key.
   var unordered: Set<Int> = []
-  /// Items that came after ones that belong behind them, because their source was lagging.
+  /// The number of items that came behind items with later keys, because their source was lagging.
   var late = 0
 
   func warnings(skew: Duration?) -> [WalkReport.Warning] {
@@ -37,7 +37,7 @@ struct MergeSummary: Sendable {
     return warnings
   }
 
-  /// The error when nothing is left but sources that failed.
+  /// Returns the error for a merge in which only failed sources are left.
   static func failure(_ errors: [Int: any Error], of count: Int) -> PageError {
     let verb = errors.count == 1 ? "has" : "have"
     let rest =
@@ -51,7 +51,7 @@ struct MergeSummary: Sendable {
       """, attempts: 0, underlying: PageError.SourceFailures(errors: errors))
   }
 
-  /// The error of a source that is given up because too many of them are lagging.
+  /// Returns the error of a source that is given up because more sources lag than may.
   static func unanswered(in skew: Duration) -> PageError {
     PageError(
       .sourceFailed,
@@ -59,7 +59,8 @@ struct MergeSummary: Sendable {
       remedies: [Remedy(.skew, condition: "to wait longer for each source")])
   }
 
-  /// "Source 3", "sources 3 and 7", the first three of many; counted from 0 as in the call.
+  /// Names sources by their indices in the call: "Source 3", "Sources 3 and 7", the first three of
+  /// many.
   private static func list(_ sources: Set<Int>) -> String {
     let shown = sources.sorted().prefix(3).map(String.init)
     if sources.count == 1 { return "Source \(shown[0]) of the merge" }

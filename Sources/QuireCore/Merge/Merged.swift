@@ -1,5 +1,5 @@
 extension Cursor {
-  /// The items of all `sources` in one listing, ordered by `key`.
+  /// Returns the items of all `sources` as one listing, ordered by `key`.
   ///
   /// ```swift
   /// let news = Cursor.merged(
@@ -7,26 +7,27 @@ extension Cursor {
   /// for try await entry in news.items { … }
   /// ```
   /// Each source has to be ordered by the key itself; items of equal keys come in the order of the
-  /// sources. The merge streams: it holds one page of a source at most, and asks for a page of a source
-  /// only when the order cannot be told without it.
+  /// sources. The merge streams: it holds at most one page of each source, and reads a source only
+  /// when the order cannot be determined without it.
   ///
-  /// A source that does not answer within `MergeOptions.skew` no longer holds up the others: its items
-  /// come as soon as they are there, out of order where others went ahead, and the report warns by
-  /// `WalkReport.Warning.Code.laggingSource`. A source that fails is set aside; once all others have
-  /// come to their ends, `next()` throws `PageError.Code.sourcesFailed`, and asking again goes on with
-  /// the sources that failed.
+  /// A source that does not answer within `MergeOptions.skew` no longer holds up the others. Its
+  /// items come as soon as they are there, out of order where others went ahead, and the report
+  /// warns by `WalkReport.Warning.Code.laggingSource`. A source that fails is set aside; once all
+  /// others have ended, `next()` throws `PageError.Code.sourcesFailed`, and asking again continues
+  /// with the sources that failed.
   ///
-  /// A position holds the place in every source and the newest keys of `duplicates`, so a walk resumes
-  /// at exactly the next item, over the same sources in the same order. Its size grows with the number of
-  /// sources. Options that cannot work are `invalidArgument`, thrown by the first `next()`.
+  /// A position holds the place in every source and digests of the newest `duplicates` values, so a
+  /// walk resumes at exactly the next item, over the same sources in the same order. Its size grows
+  /// with the number of sources. Options that cannot work are `invalidArgument`, thrown by the
+  /// first `next()`.
   ///
   /// - Parameters:
   ///   - sources: The listings, each with limits and transforms of its own.
-  ///   - key: What the items are ordered by.
-  ///   - options: Direction, size of the pages, concurrency, bounds.
-  ///   - duplicates: What two items have in common that are the same one, such as their id; of those the
-  ///     first is delivered and the report counts the others. A source can hide the items of another by
-  ///     their ids. Default: items are not compared.
+  ///   - key: Returns the value by which items are ordered.
+  ///   - options: Direction, page size, concurrency, bounds.
+  ///   - duplicates: Returns a value that two copies of an item share, such as its id. The first
+  ///     copy is delivered, and the report counts the others. A source can hide the items of
+  ///     another by using their ids. Default: items are not compared.
   ///   - clock: Measures the skew and the report's times.
   public static func merged<Key: Comparable & Sendable>(
     _ sources: [Cursor<Item>], by key: @escaping @Sendable (Item) -> Key,
@@ -36,8 +37,8 @@ extension Cursor {
     merging(sources, by: key, options, duplicates, clock)
   }
 
-  /// The items of all `sources` in one listing, first come, first served: a page is delivered as soon as
-  /// any source has answered.
+  /// Returns the items of all `sources` as one listing, first come, first served: a page is
+  /// delivered as soon as any source has answered.
   ///
   /// Everything else is as with `merged(_:by:options:duplicates:clock:)`.
   public static func merged(
@@ -66,30 +67,30 @@ extension Cursor {
 
 /// How sources are merged.
 public struct MergeOptions: Hashable, Sendable {
-  /// Which keys come first.
+  /// An order of keys.
   public enum Order: String, Hashable, Sendable {
-    /// The smallest, such as the oldest date.
+    /// The smallest key first, such as the oldest date.
     case ascending
-    /// The greatest, such as the newest date.
+    /// The greatest key first, such as the newest date.
     case descending
   }
 
-  /// Which keys come first; of no meaning without a key. Default ascending.
+  /// Which keys come first; without meaning if there is no key. Default ascending.
   public var order: Order
-  /// The most items of a page. A page may have fewer: it is delivered when the next item cannot be told
-  /// without asking a source. Default 100.
+  /// The most items of a page. A page may have fewer: it is delivered when the next item cannot be
+  /// determined without reading a source. Default 100.
   public var pageSize: Int
-  /// How many sources are asked at the same time; as many again may be lagging. Default 64, which are
-  /// mostly different hosts; the transport limits the requests to each.
+  /// The number of sources that are read at the same time; as many again may be lagging. Default
+  /// 64, because sources are mostly different hosts; the transport limits the requests to each.
   public var concurrentLoads: Int
-  /// How long the answer of one source may hold up the others, from when it is asked; nil for as long as
-  /// it takes. Default 10 seconds, beyond what a server takes that is alive.
+  /// How long the answer of one source may hold up the others, from when it is requested; nil for
+  /// as long as it takes. Default 10 seconds, longer than a working server takes.
   public var skew: Duration?
-  /// How many delivered items are remembered as duplicates, at least. Default 1,000. Positions hold 16
-  /// bytes for each.
+  /// The least number of delivered items that are remembered to find duplicates. Default 1,000.
+  /// Positions hold 16 bytes for each.
   public var duplicateWindow: Int
 
-  /// Ascending, with the defaults of the members unless given.
+  /// Creates options, by default ascending and with the members' defaults.
   public init(
     order: Order = .ascending, pageSize: Int = 100, concurrentLoads: Int = 64,
     skew: Duration? = .seconds(10), duplicateWindow: Int = 1_000
@@ -101,7 +102,7 @@ public struct MergeOptions: Hashable, Sendable {
     self.duplicateWindow = duplicateWindow
   }
 
-  /// Why the options cannot work, if they cannot.
+  /// The reason why the options cannot work; nil if they can.
   var objection: PageError? {
     let flaw: String
     if pageSize < 1 {
@@ -120,16 +121,17 @@ public struct MergeOptions: Hashable, Sendable {
 }
 
 extension PageError {
-  /// The sources of a merge that failed, as `underlying` of `sourcesFailed`.
+  /// The failed sources of a merge, as the `underlying` error of `sourcesFailed`.
   public struct SourceFailures: Error {
-    /// The error of each, by its index among the sources.
+    /// The errors by the index of their source.
     public let errors: [Int: any Error]
   }
 }
 
 extension PageError.Code {
   /// Some of the sources of a merge failed, and everything else was delivered; `underlying` is a
-  /// `PageError.SourceFailures`. Asking again, or resuming from the checkpoint, goes on with those sources.
+  /// `PageError.SourceFailures`. Asking again, or resuming from the checkpoint, continues with
+  /// those sources.
   public static let sourcesFailed = Self("sourcesFailed")
 }
 
@@ -147,14 +149,14 @@ extension Remedy.Setting {
   public static let skew = Self("MergeOptions.skew")
 }
 
-/// What a merge goes by.
+/// The options and closures by which sources are merged.
 struct MergeRules<Item: Sendable, Key: Comparable & Sendable>: Sendable {
   var options: MergeOptions
-  /// Nil where pages are delivered as they come.
+  /// The key of an item; nil where pages are delivered as they come.
   var key: (@Sendable (Item) -> Key)?
   var duplicates: (@Sendable (Item) -> String)?
 
-  /// Whether an item of the key `left` comes before one of `right`.
+  /// Whether an item with the key `left` comes before one with the key `right`.
   func precedes(_ left: Key, _ right: Key) -> Bool {
     options.order == .ascending ? left < right : right < left
   }

@@ -1,6 +1,6 @@
 extension MergeMachine {
-  /// Takes the items that can be told to come next, from one page of a source at most, as a page; nil
-  /// when there are none.
+  /// Takes the items that are known to come next, and returns them as a page; nil if none of them
+  /// is new. Ends the page where a source has to be read first.
   mutating func takePage(_ action: inout Action) -> Page<Item>? {
     var run = Run(base: positions)
     while let source = ready.first, run.items.count < rules.options.pageSize,
@@ -24,7 +24,7 @@ extension MergeMachine {
     return run.items.isEmpty ? passOver(run) : deliver(run)
   }
 
-  /// Items on their way to become a page.
+  /// The items and steps of a page that is being put together.
   fileprivate struct Run {
     var base: MergePositions
     var items: [Item] = []
@@ -55,7 +55,7 @@ extension MergeMachine {
     if let key = rules.key?(item) { note(key, of: source, isLate: held.isLate) }
   }
 
-  /// Notes whether an item comes out of order.
+  /// Notes an item whose key belongs in front of the last one as late, or its source as unordered.
   private mutating func note(_ key: Key, of source: Int, isLate: Bool) {
     guard let frontier, rules.precedes(key, frontier) else {
       frontier = key
@@ -64,7 +64,7 @@ extension MergeMachine {
     if isLate { summary.late += 1 } else { summary.unordered.insert(source) }
   }
 
-  /// Moves on behind items of which none is delivered.
+  /// Moves the merge behind duplicates, of which no item is delivered.
   private mutating func passOver(_ run: Run) -> Page<Item>? {
     for step in run.steps { positions.move(step.source, to: step.after) }
     if !run.steps.isEmpty { hasMoved = true }
@@ -90,7 +90,7 @@ extension MergeMachine {
     return page
   }
 
-  /// A page of these items, with what was spent since the one before.
+  /// Returns a page of these items, with the traffic and the receipts since the page before.
   mutating func deliver(_ items: [Item], next: Position?) -> Page<Item> {
     var page = Page<Item>(items, next: next)
     page.traffic = traffic
@@ -100,18 +100,18 @@ extension MergeMachine {
     return page
   }
 
-  /// Whether every source has come to its end.
+  /// Whether every source has ended, and none has failed.
   private var isDone: Bool {
     isOver && !sources.contains { if case .failed = $0.phase { true } else { false } }
   }
 }
 
-/// The sources whose next items are here: a heap by key and number, or, without keys, a queue.
+/// The sources whose next items are here: a heap by key and number or, without keys, a queue.
 struct MergeQueue<Key: Comparable & Sendable>: Sendable {
   private let precedes: @Sendable (Key, Key) -> Bool
   private var sources: [Int] = []
-  /// The key of each source; empty where there are none. An array of its own, for in other modules' types
-  /// each access to a pair looks its type up.
+  /// The keys of `sources`, empty without keys. An array of its own because, for types of other
+  /// modules, each access to a pair looks up its type at run time.
   private var keys: [Key] = []
 
   init(precedes: @escaping @Sendable (Key, Key) -> Bool) { self.precedes = precedes }
@@ -128,10 +128,10 @@ struct MergeQueue<Key: Comparable & Sendable>: Sendable {
     rise(key, source, from: sources.count - 1)
   }
 
-  /// The first source has another item at its front now.
+  /// Replaces the key of the first source, which has another item at its front now.
   mutating func replaceFirst(key: Key?) {
     guard let key, let source = sources.first else { return }
-    // The next item of a source often comes next of all.
+    // Most often the same source stays the first.
     let (left, right) = (isBefore(1, key, source), isBefore(2, key, source))
     guard left || right else {
       keys[0] = key
@@ -149,8 +149,8 @@ struct MergeQueue<Key: Comparable & Sendable>: Sendable {
     if !sources.isEmpty { settle(key, source) }
   }
 
-  /// Puts an entry in the place of the first: down to a leaf along the entries that come first, and up from
-  /// there, for most belong near the leaves.
+  /// Puts an entry into the first place: down to a leaf along the entries that come first, and up
+  /// from there, because most entries belong near the leaves.
   private mutating func settle(_ key: Key, _ source: Int) {
     var place = 0
     while 2 * place + 1 < sources.count {
@@ -177,10 +177,10 @@ struct MergeQueue<Key: Comparable & Sendable>: Sendable {
     sources[other] = sources[place]
   }
 
-  /// Whether what is at a place, if something is, comes before an entry.
+  /// Whether the entry at a place, if there is one, comes before the given entry.
   private func isBefore(_ place: Int, _ key: Key, _ source: Int) -> Bool {
     guard place < sources.count else { return false }
-    // Of equal keys, the earlier source's comes first.
+    // Of equal keys, the one of the earlier source comes first.
     return sources[place] < source ? !precedes(key, keys[place]) : precedes(keys[place], key)
   }
 }

@@ -1,9 +1,9 @@
 import Synchronization
 
-/// Reads many listings as one: asks `MergeMachine`, loads, and feeds back what came.
+/// Reads many listings as one: asks `MergeMachine`, runs its loads, and passes the answers to it.
 ///
-/// Every source is read by a walk of its own, so its limits, its loop guard, its retries and its
-/// transforms are those it has alone.
+/// Every source is read by a walk of its own, so its limits, loop guard, retries and transforms are
+/// those that it has alone.
 final class MergingReader<Item: Sendable, Key: Comparable & Sendable>: PageReader {
   typealias Machine = MergeMachine<Item, Key>
 
@@ -11,21 +11,21 @@ final class MergingReader<Item: Sendable, Key: Comparable & Sendable>: PageReade
     var machine: Machine
     /// A walk for each source; nil where a source had ended before the merge began.
     var walks: [Walk<Item>?]
-    /// How far each had come when it last answered, at first when it was made.
+    /// The progress of each walk when its last answer was accepted, at first when it was made.
     var progress: [WalkMachine.Progress?]
-    /// The loads that run, by source, and those that were cancelled, until the next one of the source.
+    /// The running loads by source. A cancelled load stays here until the next one of its source.
     var loads: [Int: Task<Void, Never>] = [:]
-    /// What loads brought that had been cancelled: it is the answer to the next one.
+    /// The answers of cancelled loads by source; each is the answer to the next load.
     var early: [Int: Answer] = [:]
     var waiter: Suspension<Void>?
-    /// What the consumer gets; it stays here when the consumer was cancelled in the same moment.
+    /// What the consumer gets. It stays here if the consumer is cancelled at the same moment.
     var outcome: Machine.Outcome?
     var alarm: (task: Task<Void, Never>, time: Duration)?
-    /// Where the page lies that comes next.
+    /// The position of the next page.
     var position: Position?
   }
 
-  /// What a source has answered; no page is its end.
+  /// The answer of a source; without a page it is the source's end.
   private struct Answer: Sendable {
     var page: Page<Item>?
     var isLast: Bool
@@ -84,7 +84,8 @@ final class MergingReader<Item: Sendable, Key: Comparable & Sendable>: PageReade
     }
   }
 
-  /// Goes on at `position`: with what is here, or, after a jump, with new walks.
+  /// Prepares to read at `position`: continues behind the last page or, after a jump, with new
+  /// walks.
   private func begin(at position: Position) throws {
     let isNext = state.withLock { $0 != nil && $0?.position == position }
     if isNext { return }
@@ -99,7 +100,7 @@ final class MergingReader<Item: Sendable, Key: Comparable & Sendable>: PageReade
     }
   }
 
-  /// A new walk that goes on where the merge stands in a source; nil at its end.
+  /// Returns a new walk from the merge's place in a source; nil at its end.
   private func walk(of source: Int, at positions: MergePositions) -> Walk<Item>? {
     switch positions.place(of: source) {
     case .start, nil: sources[source].walk()
@@ -110,14 +111,14 @@ final class MergingReader<Item: Sendable, Key: Comparable & Sendable>: PageReade
 
   // MARK: Performing
 
-  /// What is left to do outside of the lock.
+  /// The actions that are left to do outside of the lock.
   private struct Effects: Sendable {
     var cancelled: [Task<Void, Never>] = []
     var ended: [Walk<Item>] = []
     var waiter: Suspension<Void>?
   }
 
-  /// Tells the machine of an event, and does what it says.
+  /// Passes an event to the machine, and performs its action.
   private func perform(_ event: (inout State) -> Machine.Action) {
     let effects = state.withLock { state -> Effects in
       guard var current = state.take() else { return Effects() }
@@ -148,7 +149,7 @@ final class MergingReader<Item: Sendable, Key: Comparable & Sendable>: PageReade
     for load: Machine.Load, of walk: Walk<Item>, after previous: Task<Void, Never>?
   ) -> Task<Void, Never> {
     Task { [weak self] in
-      // A load that was cancelled may not have noticed, and its page must not be lost.
+      // A cancelled load may not have noticed its cancellation, and its page must not be lost.
       await previous?.value
       let early = self?.state.withLock { state -> Answer? in
         guard state?.walks[load.source] === walk else { return nil }
@@ -169,7 +170,7 @@ final class MergingReader<Item: Sendable, Key: Comparable & Sendable>: PageReade
   ) {
     let now = stopwatch.elapsed()
     perform { state in
-      // After a jump the source is read by another walk, and this is no answer to what is asked for there.
+      // After a jump another walk reads the source, and this answer is of no use to it.
       guard state.walks[load.source] === walk else { return Machine.Action() }
       let action: Machine.Action?
       switch outcome {
@@ -194,7 +195,7 @@ final class MergingReader<Item: Sendable, Key: Comparable & Sendable>: PageReade
     }
   }
 
-  /// Comes back at `time`, unless an earlier alarm does so anyway.
+  /// Sets an alarm for `time`, unless an earlier one is set.
   private func setAlarm(at time: Duration, _ state: inout State) {
     if let alarm = state.alarm, alarm.time <= time { return }
     state.alarm?.task.cancel()
@@ -220,8 +221,8 @@ final class MergingReader<Item: Sendable, Key: Comparable & Sendable>: PageReade
     for walk in state.withLock({ $0?.walks ?? [] }) { walk?.reader.leave() }
   }
 
-  /// Cancels what is on its way; returns whether it did. A read that waits for it belongs to a loop that
-  /// has come back while the one before was left.
+  /// Cancels the running loads, and returns whether it did. Without `duringRead`, loads that a read
+  /// waits for go on: that read belongs to a loop that began while the one before was left.
   @discardableResult
   private func cancelLoads(duringRead: Bool = true) -> Bool {
     let tasks = state.withLock { state -> [Task<Void, Never>]? in
@@ -276,19 +277,19 @@ final class MergingReader<Item: Sendable, Key: Comparable & Sendable>: PageReade
     return warnings
   }
 
-  // The merge takes every source on, and each walk guards itself against loops.
+  // Every page of a merge moves at least one source, and each source's walk guards against loops.
   var repeatedPositions: Position.Repetition { .allowed }
   var allowsLookAhead: Bool { true }
 }
 
 extension WalkReport.Warning.Code {
-  /// A source of a merge, or a listing that a `flatMap` reads, delivered fewer items than its server had
-  /// declared.
+  /// A source of a merge, or a listing that `flatMap` reads, delivered fewer items than its server
+  /// had declared.
   public static let truncatedSource = Self("truncatedSource")
 }
 
 extension WalkReport {
-  /// What a walk that is part of another one has to warn of, under its name.
+  /// Returns the warnings of a walk that is part of another walk, prefixed with its name.
   func warnings(from name: String) -> [Warning] {
     var all: [Warning] = []
     if case .truncationSuspected = end {

@@ -1,5 +1,5 @@
-/// What a server gave to ask by whether a page has changed: `ETag` and `Last-Modified`, byte for byte, and the
-/// request that they are good for, secrets redacted. Source: RFC 9110, §8.8.
+/// The validators by which a page can be requested conditionally: `ETag` and `Last-Modified`, byte
+/// for byte, and the request that they are valid for, secrets redacted. Source: RFC 9110, §8.8.
 package struct PageVersion: Hashable, Codable, Sendable {
   package var request: String
   package var entityTag: String?
@@ -12,14 +12,15 @@ package struct PageVersion: Hashable, Codable, Sendable {
   }
 }
 
-/// What a consumer that keeps pages has of the one that is read next. Only by that is the page asked for
-/// conditionally: what other walks have seen of it is not what this consumer has.
+/// What a consumer that keeps pages has of the page that is read next. The page is requested
+/// conditionally only by this version, because what other walks have seen is not what this consumer
+/// has.
 package struct KnownPage: Sendable {
   package var version: PageVersion?
   package var next: Position?
   package var itemCount = 0
 
-  /// Nothing.
+  /// Creates a value for a consumer that has nothing of the page.
   package init() {}
 
   package init(_ page: Page<some Any>) {
@@ -28,7 +29,8 @@ package struct KnownPage: Sendable {
 }
 
 extension Page {
-  /// The page that a consumer has, where the server said that it has not changed; else this one.
+  /// Returns the page that a consumer has, if the server said that it has not changed; else this
+  /// page.
   package func filled(from known: Page?) -> Page {
     guard isUnchanged, var page = known else { return self }
     page.isUnchanged = true

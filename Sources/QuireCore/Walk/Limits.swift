@@ -1,41 +1,41 @@
 import Synchronization
 
-/// Where a walk stops before the server's end.
+/// The limits at which a walk stops before the server's end.
 ///
 /// `pages` and `items` are the caller's own wishes: reaching one ends the walk normally. The others
 /// are safety caps: reaching one throws `PageError.Code.limitExceeded` on the `next()` after the
-/// last page was delivered. Both are named in the report. The page size is neither: it is part of
+/// last page was delivered. The report names either. The page size is not among them: it is part of
 /// the request.
 public struct Limits: Hashable, Sendable {
-  /// Deliver at most this many pages. Default: all.
+  /// The most pages to deliver. Default: all.
   public var pages: Int?
-  /// Deliver at most this many items; the last page is cut to fit, and its `next` points inside it.
+  /// The most items to deliver. The last page is cut to fit, and its `next` points inside it.
   /// Default: all.
   public var items: Int?
-  /// Read at most this many decoded bytes; over HTTP, a transfer that goes beyond them is ended, and its
-  /// page comes again with the checkpoint. Default: no cap.
+  /// The most decoded bytes to read. Over HTTP, a transfer that goes beyond them is ended, and a
+  /// walk from the checkpoint reads its page again. Default: no cap.
   public var bytes: Int?
-  /// Send at most this many requests, retries, redirects and what opens and closes the listing included;
-  /// what would be one more is not sent. Default: no cap.
+  /// The most requests to send: retries, redirects and requests that open and close the listing
+  /// included. A request beyond them is not sent. Default: no cap.
   public var requests: Int?
-  /// Walk for at most this long, time in the consumer included; what is being read when the time is up
-  /// is cancelled. Default: no cap.
+  /// The longest time that the walk may take, time in the consumer included. A read that runs when
+  /// the time is up is cancelled. Default: no cap.
   public var duration: Duration?
-  /// Accept at most this many empty pages in a row. Default 100, far beyond what filtered listings
-  /// send.
+  /// The most pages without items to accept in a row. Default 100, far beyond what filtered
+  /// listings send.
   public var consecutiveEmptyPages: Int
-  /// Compare each page's items with those of this many pages before it, and refuse a page that
-  /// repeats one of them: a server that has lost its place sends the same page for ever under new
-  /// positions. Default 64; 0 compares none, for listings whose pages may well be the same.
+  /// The number of pages before each page with which its items are compared. A page that repeats
+  /// one of them is refused: a server that has lost its place sends the same page for ever under
+  /// new positions. Default 64; 0 compares none, for listings whose pages may well be the same.
   ///
-  /// Items are the same, too, where only such members differ that servers write anew with every
-  /// answer: an age, a time, a counter. What tells records apart, their id above all, has to be the
-  /// same in all of them. Pages that may be right although they look alike are refused after a
-  /// thousand in a row, a hundred where the items have the same id: equal items under positions that
-  /// count, readings of the same sensors, versions of one record.
+  /// Items also count as the same if only members differ that servers write anew with every answer:
+  /// an age, a time, a counter. Members that tell records apart, above all their id, have to be
+  /// equal in all of them. Pages that look alike but may be right are refused only after a thousand
+  /// in a row, a hundred if the items have the same ids: equal items under positions that count,
+  /// readings of the same sensors, versions of one record.
   public var comparedPages: Int
 
-  /// No limits but those on empty and on repeated pages, unless given.
+  /// Creates limits; by default there are none but those on empty and on repeated pages.
   public init(
     pages: Int? = nil, items: Int? = nil, bytes: Int? = nil, duration: Duration? = nil,
     consecutiveEmptyPages: Int = 100, comparedPages: Int = 64, requests: Int? = nil
@@ -50,7 +50,7 @@ public struct Limits: Hashable, Sendable {
   }
 }
 
-/// The bytes that a walk may still read and the requests it may still send, spent as they come and go. Walks for one
+/// The bytes that a walk may still read and the requests that it may still send. Walks for one
 /// consumer share it.
 ///
 /// Reads that run ahead spend the allowance of the walk that began them.
@@ -62,7 +62,8 @@ final class ReadAllowance: Sendable {
   private let pages: Mutex<WalkReport.Traffic>
   private let hasDelivered = Atomic(false)
 
-  /// What is left of limits to a walk that has spent that; nil without such limits.
+  /// Creates the allowance that `limits` leave to a walk that has spent `spent`; nil without limits
+  /// on bytes and requests.
   init?(_ limits: Limits, spent: WalkReport.Traffic) {
     guard limits.bytes != nil || limits.requests != nil else { return nil }
     (limit, requestLimit) = (limits.bytes, limits.requests)
@@ -71,16 +72,17 @@ final class ReadAllowance: Sendable {
     pages = Mutex(spent)
   }
 
-  /// What pages have taken so far, those included whose source spends nothing here.
+  /// The traffic of all pages so far, including pages of sources that do not count theirs here.
   var taken: WalkReport.Traffic { pages.withLock { $0 } }
 
-  /// Takes note of what a page has taken, or has failed to come for.
+  /// Adds the traffic of a page, or of a failure to read one.
   func took(_ traffic: WalkReport.Traffic) { pages.withLock { $0 = $0 + traffic } }
 
-  /// Whether a page came by it: a walk that is resumed with the same limits gets further.
+  /// Whether a page was delivered within the allowance: then a walk that is resumed with the same
+  /// limits gets further.
   var isBegun: Bool { hasDelivered.load(ordering: .relaxed) }
 
-  /// Takes note of a page that is delivered.
+  /// Notes that a page is delivered.
   func delivered() { hasDelivered.store(true, ordering: .relaxed) }
 
   /// Whether more was read or requested than the walk may.
@@ -89,9 +91,9 @@ final class ReadAllowance: Sendable {
       || requests.load(ordering: .relaxed) > requestLimit ?? .max
   }
 
-  /// Takes note of requests that are about to go out.
+  /// Counts requests that are about to be sent.
   ///
-  /// Throws `limitExceeded` where the walk may send no more: they must not go out.
+  /// Throws `limitExceeded` if the walk may not send as many: then they must not be sent.
   func request(_ count: Int) throws(PageError) {
     guard let requestLimit else { return }
     let total = requests.add(count, ordering: .relaxed).newValue
@@ -105,9 +107,9 @@ final class ReadAllowance: Sendable {
       attempts: 0)
   }
 
-  /// Takes note of bytes that came.
+  /// Counts bytes that were received.
   ///
-  /// Throws `limitExceeded` when they are more than the walk may read: the transfer is to be ended.
+  /// Throws `limitExceeded` if the walk may not read as many: then the transfer must be ended.
   func spend(_ bytes: Int) throws(PageError) {
     guard let limit else { return }
     let total = spent.add(bytes, ordering: .relaxed).newValue
@@ -122,16 +124,16 @@ final class ReadAllowance: Sendable {
 }
 
 extension PageError {
-  /// Says of a limit that the walk got nowhere before it, and why.
+  /// Adds to the error of a limit that the walk made no progress before it, and why.
   mutating func noteWithoutProgress(_ reason: String) {
     let words = " A walk resumed with the same limit gets no further: \(reason)."
     if !message.hasSuffix(words) { message += words }
   }
 }
 
-/// Work that must not take longer than it may.
+/// Work with a time limit.
 enum Deadline {
-  /// The time was up before the work was done, and the work was ended.
+  /// The error when the time was up before the work was done.
   struct Expired: Error {}
 
   private enum Outcome<Value: Sendable>: Sendable {
@@ -139,10 +141,10 @@ enum Deadline {
     case expired
   }
 
-  /// Does `work` for `time` at most, then cancels it and waits until it has ended.
+  /// Runs `work` for at most `time`, then cancels it and waits until it has ended.
   ///
-  /// Throws `Expired` where the work did not come to a result all the same. Its cancellation from
-  /// outside ends both.
+  /// Throws `Expired` if the work still brought no result. Cancelling the caller cancels the work,
+  /// too.
   static func run<Value: Sendable>(
     within time: Duration, by clock: any Clock<Duration>,
     _ work: @escaping @Sendable () async throws -> Value
@@ -157,7 +159,7 @@ enum Deadline {
       let first = await group.nextResult()
       if case .success(.done(let value))? = first { return value }
       group.cancelAll()
-      // What came in the same moment, or although the work was cancelled, is not thrown away.
+      // A value that came at the same moment, or in spite of the cancellation, is not lost.
       if case .success(.done(let value))? = await group.nextResult() { return value }
       if case .failure(let error)? = first { throw error }
       throw Expired()

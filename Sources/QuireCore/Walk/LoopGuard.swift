@@ -1,4 +1,4 @@
-/// Finds out that a walk goes in circles, in bounded memory.
+/// Detects in bounded memory that a walk goes in circles.
 ///
 /// The first 2²⁰ positions are remembered as 64-bit hashes in the order of the visits, so a return to
 /// one of them is found at once, with the exact length of the cycle. Later positions are
@@ -9,23 +9,24 @@ struct LoopGuard: Sendable {
   private var known = PositionHashes()
   private let capacity: Int
   private var step = 0
-  /// Steps up to the page that the walk begins inside of, which is the walk's first step, too.
+  /// The number of steps up to the page that the walk begins inside of, which is also the walk's
+  /// first step.
   private var stepsBefore = 0
   private var watcher: Watcher?
-  /// What leads to the first page of the listing, where the walk was not there itself or came to it by
-  /// another address.
+  /// The hashes of positions that lead to the first page of the listing, if the walk was not there,
+  /// or was there by another address.
   private var firsts: Set<Int> = []
   private let identify: @Sendable (Position) -> Int
 
-  /// One position, and how long it has been watched for.
+  /// A position that is watched for, and the number of steps since then.
   private struct Watcher {
     var hash: Int
     var steps = 0
     var patience = 1
   }
 
-  /// Remembers at most `capacity` positions exactly. Positions are the same where `identify` says so;
-  /// default: where they are equal.
+  /// Creates a guard that remembers at most `capacity` positions exactly. Positions are the same if
+  /// `identify` returns the same hash; default: if they are equal.
   init(
     capacity: Int = 1 << 20,
     identify: @escaping @Sendable (Position) -> Int = { $0.hashValue }
@@ -34,7 +35,7 @@ struct LoopGuard: Sendable {
     self.identify = identify
   }
 
-  /// Takes note of a position. Returns the length of the cycle when it was visited before.
+  /// Notes a position. Returns the length of the cycle if it was visited before.
   mutating func visit(_ position: Position) -> Int? {
     let hash = identify(position)
     let isFull = known.count == capacity
@@ -46,10 +47,10 @@ struct LoopGuard: Sendable {
     return nil
   }
 
-  /// Takes note of where a walk begins that others may have been to before.
+  /// Notes the start of a walk, and the positions visited before it.
   ///
-  /// A start inside a page is also a visit to that page. Wherever a walk forwards begins, the first
-  /// page of the listing lies behind it, so leading there is a circle too.
+  /// A start inside a page is also a visit to that page. Wherever a forward walk begins, the first
+  /// page of the listing lies behind it, so a position that leads there closes a circle, too.
   mutating func begin(
     at start: Position, after visited: [Position], _ direction: Position.Direction = .forward
   ) {
@@ -62,11 +63,11 @@ struct LoopGuard: Sendable {
     }
   }
 
-  /// The first page of the listing has this address, too.
+  /// Notes another address of the first page of the listing.
   mutating func noteFirst(_ address: Int) { firsts.insert(address) }
 
-  /// Whether the position leads to the first page although the walk was not there, or went there by
-  /// another address: how long the circle is cannot be told.
+  /// Whether the position leads to the first page although the walk was not there, or was there by
+  /// another address. The length of the circle is unknown then.
   func leadsToFirst(_ position: Position) -> Bool {
     !firsts.isEmpty && firsts.contains(identify(position))
   }
@@ -86,21 +87,22 @@ struct LoopGuard: Sendable {
   }
 }
 
-/// Hashes in the order they were met, in 13 to 18 bytes each.
+/// Hashes in the order in which they were met, in 13 to 18 bytes each.
 ///
-/// The hashes themselves stand in blocks that never move. A table of their places finds them, which
-/// is all that has to be copied when it grows: less than a table of hashes would be.
+/// The hashes are kept in blocks that never move. A hash table of their places finds them; only
+/// that table is copied when it grows, which is less than a table of hashes would be.
 struct PositionHashes: Sendable {
   private static let blockBits = 9
   private static let vacant = UInt32.max
 
   private var blocks: [[Int]] = []
-  /// Places of hashes, each in the first vacant slot behind the one that the hash's low bits choose.
+  /// The places of hashes, each in the first vacant slot from the one on that the hash's low bits
+  /// select.
   private var slots = [UInt32](repeating: vacant, count: 16)
   private(set) var count = 0
 
-  /// How many hashes were met before `hash` was. If it never was, it is met now, unless `limit`
-  /// hashes are known already.
+  /// Returns how many hashes were met before `hash` was; nil if it never was. Then it is met now,
+  /// unless `limit` hashes are known already.
   mutating func meet(_ hash: Int, limit: Int) -> Int? {
     var slot = hash & (slots.count - 1)
     while slots[slot] != Self.vacant {
@@ -111,7 +113,7 @@ struct PositionHashes: Sendable {
     guard count < limit else { return nil }
     slots[slot] = UInt32(count)
     append(hash)
-    // The nearer to full, the longer the rows of slots that have to be looked through.
+    // The fuller the table, the more slots have to be looked at for one hash.
     if count * 5 > slots.count * 4 { grow() }
     return nil
   }
@@ -123,7 +125,7 @@ struct PositionHashes: Sendable {
   private mutating func append(_ hash: Int) {
     if count & ((1 << Self.blockBits) - 1) == 0 {
       blocks.append([])
-      // The first block grows by itself: most walks are short.
+      // The first block grows gradually, because most walks are short.
       if count > 0 { blocks[blocks.count - 1].reserveCapacity(1 << Self.blockBits) }
     }
     blocks[blocks.count - 1].append(hash)

@@ -1,45 +1,49 @@
-/// What stands at both ends of a page, as digests, by which it is known that the next page begins with what this
-/// one ended with.
+/// Digests of the items at both ends of a page, which show that the next page begins with items
+/// that this one ended with.
 package struct PageEdges: Sendable {
-  /// How far items can have moved and still be found: with a page size of 100, most insertions move fewer.
+  /// The number of first items: how far items may have moved and still be found. With a page size
+  /// of 100, most insertions move fewer.
   private static let mostFirst = 64
-  /// The last items that are compared; one can be the same by chance where items have no identity.
+  /// The number of last items. Several are compared, because items without an identity can be equal
+  /// by chance.
   private static let mostLast = 4
 
-  /// The first items in order, and behind them the last ones that are not among those. One list, because a page is
-  /// copied many times, and each list that it has costs then.
+  /// The first items in order, and behind them the last ones that are not among those. One array,
+  /// because a page is copied many times, and each of its arrays makes a copy more expensive.
   private var digests: [Int] = []
 
   private var first: ArraySlice<Int> { digests.prefix(Self.mostFirst) }
   private var last: ArraySlice<Int> { digests.suffix(Self.mostLast) }
 
-  /// The ends of a page that is compared with none.
+  /// Creates the edges of a page that is not compared.
   package init() {}
 
-  /// Makes room for the ends of a page with so many items.
+  /// Reserves room for the edges of a page with `count` items.
   package mutating func reserve(for count: Int) {
     digests.reserveCapacity(min(count, Self.mostFirst + Self.mostLast))
   }
 
-  /// Whether the item with this index, of `count` in all, stands near an end.
+  /// Whether the item at this index, of `count` in all, lies near an end.
   package static func takes(_ index: Int, of count: Int) -> Bool {
     index < mostFirst || index >= count - mostLast
   }
 
-  /// Takes note of the next item that `takes` is true for, in the order of the page.
+  /// Adds the digest of the next item for which `takes(_:of:)` is true, in the order of the page.
   package mutating func add(_ digest: Int) {
     if digests.count == Self.mostFirst + Self.mostLast { digests.remove(at: Self.mostFirst) }
     digests.append(digest)
   }
 
-  /// Adds the items that came next.
+  /// Adds the edges of the items that follow.
   mutating func append(_ more: PageEdges) {
     for digest in more.digests { add(digest) }
   }
 
-  /// How many of the first items of `next` are the last ones of this page: 0 where none are, and where equal items
-  /// may be meant. Those without an identity may be equal by chance: two in a row must be the same then, and none
-  /// must be equal to another one of its own page.
+  /// Returns the number of first items of `next` that are the last ones of this page; 0 if there
+  /// are none, or if equal items may be meant.
+  ///
+  /// No item may be equal to another one of its own page. Items without an identity may be equal by
+  /// chance, so that two in a row must be the same.
   func overlap(with next: PageEdges, isIdentified: Bool) -> Int {
     guard let last = last.last, let place = next.first.firstIndex(of: last) else { return 0 }
     let compared = min(place + 1, Self.mostLast)
@@ -55,12 +59,14 @@ package struct PageEdges: Sendable {
 }
 
 extension WalkReport.Warning.Code {
-  /// A page that was asked for by counting begins with items that the page before ended with: they came twice.
+  /// A page that was requested by counting begins with items that the page before ended with: they
+  /// came twice.
   public static let overlappingPages = Self("overlappingPages")
 }
 
 extension WalkReport.Warning {
-  /// The warning of the page with this index, which begins with so many items of the one before.
+  /// Returns the warning for the page at `index`, whose first `items` items are those of the page
+  /// before.
   static func overlap(of items: Int, onPage index: Int) -> Self {
     Self(
       .overlappingPages,

@@ -1,40 +1,41 @@
-/// Whether a page holds the records of an earlier one, told by samples of both.
+/// Decides whether a page holds the records of an earlier one, by samples of both.
 ///
 /// Two pages of one listing may look alike and be right: readings of the same sensors, one log line
-/// over and over. So a page is a repetition only where what tells its records apart is the same in
-/// both, item by item, and what differs is of the kind that servers write anew with every answer.
+/// over and over. So a page repeats another one only if the members that tell its records apart are
+/// the same in both, item by item, and if the members that differ are of a kind that servers write
+/// anew with every answer.
 struct PageLikeness {
   enum Verdict: Hashable {
     case different
-    /// The same records, as far as can be told, but for these members, which might as well be what
-    /// tells them apart. One such page says little, a thousand in a row say enough.
+    /// Apparently the same records, except for these members, which might be the ones that tell
+    /// records apart. One such page proves little, a thousand in a row prove enough.
     case alike(changed: [String])
-    /// The same records, but for these members.
+    /// The same records, except for these members.
     case repeated(changed: [String])
   }
 
-  /// A member over all items of both pages.
+  /// A member of all items of both pages.
   private struct Column {
     var role: MemberRole
-    /// Whether it lies at the top of an item.
+    /// Whether the member lies at the top level of an item.
     var isOwn: Bool
-    /// In the later page, in the order of the items.
+    /// The hashes of its values in the later page, in the order of the items.
     var values: [Int] = []
     var hasChanged = false
 
-    /// Whether no two items hold the same.
+    /// Whether no two items have the same value.
     func tellsApart(_ count: Int) -> Bool { count > 1 && Set(values).count == count }
   }
 
   private let count: Int
-  /// In the order of their first appearance.
+  /// The members in the order of their first appearance.
   private let columns: [(name: String, column: Column)]
 
-  /// Compares two pages; nil where they have nothing to do with one another.
+  /// Compares two pages; nil if they have nothing in common.
   init?(_ earlier: PageSample, _ later: PageSample, roles: inout MemberRoles) {
     guard earlier.count == later.count, earlier.items.count == later.items.count, later.count > 0
     else { return nil }
-    // Most pages are told apart by the first member of the first item that should do so.
+    // Most pages differ in the first item's identity, and need no further comparison.
     for (old, new) in zip(earlier.items[0], later.items[0])
     where old.member == new.member && old.value != new.value {
       if roles[new.member, in: later] == (.identity, true) { return nil }
@@ -70,7 +71,7 @@ struct PageLikeness {
     }
   }
 
-  /// What the comparison says.
+  /// The result of the comparison.
   var verdict: Verdict {
     let changed = columns.filter(\.column.hasChanged)
     let roles = Set(changed.map(\.column.role))
@@ -88,7 +89,7 @@ struct PageLikeness {
       return isRestamped ? .repeated(changed: names) : .alike(changed: names)
     }
     guard areToldApart(by: identities) else {
-      // Several versions of one record on a page, say.
+      // For example several versions of one record on a page.
       return changed.contains { $0.column.tellsApart(count) } ? .different : .alike(changed: names)
     }
     let isStamped = roles.isSubset(of: [.volatile, .time])
@@ -101,8 +102,8 @@ struct PageLikeness {
       ? .repeated(changed: names) : .alike(changed: names)
   }
 
-  /// The members that say which records these are: their own identities, else those inside of an
-  /// envelope around each, else those of something.
+  /// The members that identify the records: identities at the top level of an item, else references
+  /// at its top level, else identities inside an envelope, if they tell the items apart.
   private var identities: [Column] {
     let all = columns.map(\.column).filter { $0.role == .identity }
     let own = all.filter(\.isOwn)
@@ -118,12 +119,12 @@ struct PageLikeness {
     return Set((0..<count).map { item in identities.map { $0.values[item] } }).count == count
   }
 
-  /// The verdict on items without an identity.
+  /// Returns the verdict on items without an identity.
   private func unidentified(
     _ changed: [Column], _ roles: Set<MemberRole>, _ same: [Column], _ names: [String]
   ) -> Verdict {
     let isOnlyVolatile = !names.isEmpty && roles.isSubset(of: [.volatile])
-    // One item cannot show what would tell it from another one.
+    // One item alone cannot show which members tell it from others.
     guard count > 1 else {
       let isTitled = same.contains { $0.role == .title }
       return isOnlyVolatile && isTitled ? .alike(changed: names) : .different
@@ -145,15 +146,15 @@ struct PageLikeness {
 }
 
 extension PageSample {
-  /// What the first item is known by: its first member of its own that says it; nil where there is none.
+  /// Returns the first identity at the top level of the first item; nil if it has none.
   func identity(_ roles: inout MemberRoles) -> Value? {
     items.first?.first { roles[$0.member, in: self] == (.identity, true) }
   }
 }
 
-/// The roles of members by the hashes of their paths, each looked up once.
+/// The roles of members by the hashes of their paths, each determined once.
 struct MemberRoles: Sendable {
-  /// What a hostile server can make a walk remember.
+  /// The most roles that are remembered, so that a hostile server cannot fill the memory.
   private static let most = 1024
 
   private var known: [Int: (role: MemberRole, isOwn: Bool)] = [:]
@@ -169,7 +170,8 @@ struct MemberRoles: Sendable {
   }
 }
 
-/// The paths of members and their hashes: so few that looking at each of them is the fastest way to find one.
+/// The paths of members and their hashes. Unsorted: there are so few of them that looking at each
+/// is the fastest way to find one.
 private struct MemberNames {
   private(set) var all: [(member: Int, name: String)] = []
 
@@ -178,28 +180,28 @@ private struct MemberNames {
   }
 }
 
-/// What some items of a page hold, member by member, as hashes.
+/// Hashes of what some items of a page hold, member by member.
 ///
-/// By this a page is known again although something in its items changes with every answer: an age, a
-/// time, a counter. Some twenty items of a page and at most 32 members of each are looked at, so a
-/// large page costs little more than a small one.
+/// A sample recognises a page although something in its items changes with every answer: an age, a
+/// time, a counter. It takes some twenty items of a page and at most 32 members of each, so a large
+/// page costs little more than a small one.
 package struct PageSample: Sendable {
-  /// A member of an item, by the hash of its path, and the hash of what it holds.
+  /// A member of an item: the hash of its path, and the hash of its value.
   struct Value: Hashable {
     var member: Int
     var value: Int
   }
 
-  /// One item being looked at.
+  /// An item that is being sampled.
   package struct Item {
-    /// The most members that are looked at, and how deep they may lie.
+    /// The most members of an item that are sampled, and how deep they may lie.
     static let mostMembers = 32
     package static let deepest = 3
 
     fileprivate(set) var values: [Value] = []
     fileprivate var names: MemberNames
-    /// What the item looked at before it holds: most have the same members in the same order, of which none needs
-    /// to be looked for.
+    /// The values of the item sampled before. Most items have the same members in the same order,
+    /// and then no member has to be searched for.
     private let before: [Value]
     private var isAsBefore = true
 
@@ -212,8 +214,7 @@ package struct PageSample: Sendable {
     /// Whether further members are left out.
     package var isFull: Bool { values.count >= Self.mostMembers }
 
-    /// Takes note of a member, of several with one path of the first; `name` is that path, with
-    /// slashes.
+    /// Adds a member, unless one with the same path was added. `name` is that path, with slashes.
     package mutating func add(
       _ member: Int, holding value: Int, named name: @autoclosure () -> String
     ) {
@@ -228,39 +229,39 @@ package struct PageSample: Sendable {
     }
   }
 
-  /// How many items the page has.
+  /// The number of items of the page.
   package private(set) var count = 0
-  /// The items that were looked at.
+  /// The items that were sampled.
   private(set) var items: [[Value]] = []
   private var names = MemberNames()
-  /// The items at both ends; empty where pages overlap by design.
+  /// The items at both ends of the page; empty where pages overlap by design.
   package var edges = PageEdges()
-  /// Whether the page was asked for by counting items or pages, so that a server that says the same
-  /// twice may well mean it.
+  /// Whether the page was requested by counting items or pages, so that a server that repeats
+  /// itself may well be right.
   package var isCounted = false
 
   package init() {}
 
-  /// Whether the item with this index is looked at: the first eight, and ever fewer of those behind.
+  /// Whether the item at this index is sampled: the first eight, and ever fewer of those behind.
   static func takes(_ index: Int) -> Bool {
     index < 8 || index & (index - 1) == 0 || index % 3 == 0 && takesThird(index / 3)
   }
 
   private static func takesThird(_ index: Int) -> Bool { index & (index - 1) == 0 }
 
-  /// The next item of the page, with its index in it; `look` is called if it is one to look at.
+  /// Adds the next item of the page, with its index in it; `look` is called if the item is sampled.
   package mutating func add(itemAt index: Int, _ look: (inout Item) -> Void) {
     count += 1
     guard Self.takes(index) else { return }
     var item = Item(names: names, before: items.last ?? [])
-    // Only one may hold the names, or each new one would copy them.
+    // Only one value may hold the names, or each new name would copy them.
     names = MemberNames()
     look(&item)
     names = item.names
     items.append(item.values)
   }
 
-  /// Adds the items that came next.
+  /// Adds the sample of the items that follow.
   package mutating func append(_ more: PageSample) {
     count += more.count
     items += more.items
@@ -268,34 +269,33 @@ package struct PageSample: Sendable {
     for (member, name) in more.names.all { names.add(member, name) }
   }
 
-  /// The path of a member, by its hash.
+  /// Returns the path of a member by its hash.
   func name(of member: Int) -> String? { names.all.first { $0.member == member }?.name }
 
-  /// Whether all items looked at hold the same.
+  /// Whether all sampled items are equal.
   var isUniform: Bool { items.allSatisfy { $0 == items[0] } }
 }
 
-/// What the name of a member says about how far it tells items apart.
+/// How far a member tells items apart, judged by its name.
 ///
-/// Names are all there is to go by: a time may be when a record was made or when the server wrote the
-/// answer.
+/// The name is all there is to go by: a time may be that of the record or that of the answer.
 enum MemberRole: Hashable, Sendable {
-  /// What the record is called by: `id`, `guid`, `@about`.
+  /// The identity of the record: `id`, `guid`, `@about`.
   case identity
-  /// The identity of something: `event_id`, which may be the record's own, or `sensorId`, which is not.
+  /// An identity of the record or of something else: `event_id`, `sensorId`.
   case reference
-  /// What people would call it by: `title`, `url`.
+  /// A name or an address for people: `title`, `url`.
   case title
   /// A time or a date, of the record or of the answer.
   case time
-  /// Which of many versions, parts or steps it is: `version`, `seq`, `year`.
+  /// The number of a version, part or step: `version`, `seq`, `year`.
   case progress
-  /// What changes by itself: `age`, `views`, `nonce`, `fetched_at`.
+  /// A value that changes without the record: `age`, `views`, `nonce`, `fetched_at`.
   case volatile
   /// Anything else.
   case other
 
-  /// The role of the member at a path, by its last name.
+  /// Creates the role of the member at a path, by the last name in it.
   init(path: String) {
     let words = Self.words(of: path.split(separator: "/").last.map(String.init) ?? path)
     let name = words.joined()
@@ -316,7 +316,8 @@ enum MemberRole: Hashable, Sendable {
     }
   }
 
-  /// The words of a name in lower case: `lastSeenAt`, `last_seen_at` and `x:last-seen-at` are the same.
+  /// Returns the words of a name in lower case, which are the same for `lastSeenAt`, `last_seen_at`
+  /// and `x:last-seen-at`.
   static func words(of name: String) -> [String] {
     var words = [""]
     var previous: Unicode.Scalar = "_"
@@ -338,7 +339,7 @@ enum MemberRole: Hashable, Sendable {
     if volatileNames.contains(name) || words.contains(where: volatileWords.contains) { return true }
     guard let last = words.last else { return false }
     if volatileEnds.contains(last) { return true }
-    // The time or the number of the answer, and not of the record.
+    // A time or an id of the answer, and not of the record.
     let ofAnswer = words.dropLast().contains(where: answerWords.contains)
     return ofAnswer && (last == "id" || timeWords.contains(last))
   }
@@ -384,7 +385,7 @@ extension MemberRole {
   private static let volatileNames: Set<String> = [
     "session", "request", "trace", "stale", "fresh", "isnew", "online",
   ]
-  /// Words that say it wherever they stand in a name.
+  /// Words that make a member volatile wherever they stand in its name.
   private static let volatileWords: Set<String> = [
     "age", "ago", "elapsed", "uptime", "ttl", "now", "nonce", "random", "rand", "salt", "signature",
     "fetched", "retrieved", "served", "generated", "accessed", "cached", "polled", "refreshed",

@@ -1,80 +1,82 @@
 import Synchronization
 
-/// How one walk reads a listing: pages by position, offsets inside pages included.
+/// Reads the pages of a listing for one walk: by position, offsets inside pages included.
 ///
-/// A part of a page that is still arriving is a `Page` of its own, with `hasMoreParts`: it starts inside
-/// the page, where the part before it ended, and its `next` counts the items so far. After an error,
-/// reading at the same position continues behind what was delivered.
+/// A part of a page that is still arriving is a `Page` of its own, with `hasMoreParts`: it starts
+/// inside the page, where the part before it ended, and its `next` counts the items so far. After
+/// an error, reading at the same position continues behind the items that were delivered.
 ///
 /// A cursor makes a reader for every walk, so a reader may keep state. It is used by one task at a
 /// time.
 package protocol PageReader<Item>: Sendable {
   associatedtype Item: Sendable
 
-  /// Reads the page at `position`, without the items in front of its `itemOffset`; nil when the
-  /// listing ended before it, or `Page.absent` where it is known what that answer took.
+  /// Returns the page at `position` without the items in front of its `itemOffset`. Returns nil if
+  /// the listing ended before it, or `Page.absent` if the traffic of that answer is known.
   func read(at position: Position) async throws -> Page<Item>?
 
-  /// The consumer keeps pages, and has this of the one that is read next.
+  /// Tells the reader what a consumer that keeps pages has of the page that is read next.
   func expect(_ known: KnownPage)
 
   /// Frees what the source holds; see `PageSource.close(at:)`.
   func close(at position: Position?) async
 
-  /// Where the pages start that come so many behind the one at `position`, from 1 on; see
-  /// `PageSource`.
+  /// Returns the positions of pages behind the one at `position`, by their distance from it in
+  /// pages, which is 1 for the next one; see `PageSource.positions(after:total:count:)`.
   func positions(after position: Position, total: Total?, pages: ClosedRange<Int>) -> [Position]
 
-  /// A reader that goes on from here by itself; one without state is its own copy.
+  /// Returns a reader that continues from here independently; a reader without state returns
+  /// itself.
   func copy() -> any PageReader<Item>
 
-  /// Drops what is open between two reads; another read may follow all the same.
+  /// Drops what is open between two reads. Another read may follow all the same.
   func leave()
 
-  /// Drops what was asked for beyond the last page read: it is not read soon, after all.
+  /// Drops what was requested beyond the last page read, because it is not read soon.
   func leaveNext()
 
-  /// A hash of what is asked for at a position, the same for two that lead to the same request.
+  /// Returns a hash of the request at a position: positions that lead to the same request have the
+  /// same hash.
   func identity(of position: Position) -> Int
 
-  /// What the pages read so far make doubtful, for a walk that ended so.
+  /// Returns the warnings of the pages read so far, for a walk that ended with `end`.
   func warnings(for end: WalkReport.End) -> [WalkReport.Warning]
 
   var needsClosing: Bool { get }
   var repeatedPositions: Position.Repetition { get }
   var allowsLookAhead: Bool { get }
 
-  /// Whether pages may come in parts, of which one page at a time can be open.
+  /// Whether pages may come in parts; one page at a time can be open then.
   var deliversParts: Bool { get }
 
-  /// By what the listing is known from others; nil where nothing is known.
+  /// The identity of the listing; nil if the source cannot tell listings apart.
   var identity: ListingIdentity? { get }
 }
 
 extension PageReader {
-  /// Positions lead to the same request where they are equal.
+  /// Positions lead to the same request if they are equal.
   func identity(of position: Position) -> Int { position.hashValue }
   /// Nothing is open between two reads.
   func leave() {}
-  /// Nothing is asked for ahead of a read.
+  /// Nothing is requested ahead of a read.
   package func leaveNext() {}
-  /// Pages that are made of others are read whole.
+  /// Does nothing: a page made of other pages is read whole.
   package func expect(_ known: KnownPage) {}
-  /// Unknown.
+  /// No positions are known.
   func positions(after position: Position, total: Total?, pages: ClosedRange<Int>) -> [Position] {
     []
   }
   /// Pages come whole.
   package var deliversParts: Bool { false }
-  /// Unknown.
+  /// Listings cannot be told apart.
   var identity: ListingIdentity? { nil }
-  /// Nothing.
+  /// There are no warnings.
   func warnings(for end: WalkReport.End) -> [WalkReport.Warning] { [] }
   /// There is no state.
   func copy() -> any PageReader<Item> { self }
 }
 
-/// Reads pages through another reader, which answers what this one has no answer of its own for.
+/// A reader that reads through another one, which by default answers everything but `read(at:)`.
 protocol DerivedReader<Item>: PageReader {
   associatedtype BaseItem: Sendable
   var base: any PageReader<BaseItem> { get }
@@ -93,7 +95,8 @@ extension DerivedReader {
   var identity: ListingIdentity? { base.identity }
 }
 
-/// Reads each page through the same page of its base, so that pages may be read in any order.
+/// A reader whose pages each correspond to the page of its base at the same position, so that pages
+/// may be read in any order.
 protocol PagewiseReader<Item>: DerivedReader {}
 
 extension PagewiseReader {
@@ -102,7 +105,7 @@ extension PagewiseReader {
   }
 }
 
-/// What a walk lets its readers know.
+/// The settings of a walk that its readers know.
 package struct ReaderContext: Sendable {
   var limits: Limits
   var clock: any Clock<Duration>
@@ -110,7 +113,7 @@ package struct ReaderContext: Sendable {
 }
 
 extension Position {
-  /// Which way pages are read.
+  /// The direction in which pages are read.
   public enum Direction: String, Hashable, Sendable {
     /// From a page to the one after it.
     case forward
@@ -119,8 +122,8 @@ extension Position {
   }
 }
 
-/// Reads a listing against its order: what lies before a page is what comes next. Of the page that the walk
-/// forwards begins within, only the front lies before its start.
+/// Reads a listing backward: the page before each page comes next. If the forward walk begins
+/// inside a page, only the items in front of its start are read of that page.
 struct BackwardReader<Item: Sendable>: DerivedReader {
   let base: any PageReader<Item>
   let start: Position
@@ -130,7 +133,7 @@ struct BackwardReader<Item: Sendable>: DerivedReader {
     if start.itemOffset > 0, position == start.page {
       page = page.endingAt(start)
       page.next = start
-      // A transform may have left nothing of the front, and a page that is made of others does not tell it.
+      // The front is missing if a transform dropped all of it; a page made of others cannot tell.
       let isFront = !page.items.isEmpty && page.position(ofItem: 0).page == position
       if !isFront, page.previous == nil { return Page.absent(after: page.traffic) }
     }
@@ -140,10 +143,10 @@ struct BackwardReader<Item: Sendable>: DerivedReader {
     return page
   }
 
-  // The walk that goes forward closes the source.
+  // The forward walk closes the source.
   func close(at position: Position?) async {}
   var needsClosing: Bool { false }
-  // Positions of the other direction are no start for a walk forwards.
+  // Backward positions are no start for a forward walk.
   var identity: ListingIdentity? { nil }
 }
 
@@ -153,7 +156,7 @@ extension Page {
 }
 
 extension PageHead {
-  /// Notes in the page's positions which listing they belong to.
+  /// Marks the page's positions as positions of a listing.
   package mutating func belong(to identity: ListingIdentity) {
     position.listing = identity
     next?.listing = identity
@@ -162,12 +165,13 @@ extension PageHead {
 }
 
 extension Position {
-  /// How many pages behind another one a page may be that is gone to, unless its position can be reckoned.
+  /// The largest distance, in pages, of a page that is jumped to, unless its position can be
+  /// computed without those in between.
   package static var farthestPage: Int { 4_000_000 }
 }
 
-/// Reads from a source. Offsets are applied here, in front of all transforms, so that they always
-/// count the source's own items.
+/// Reads from a source. Offsets are applied here, before all transforms, so that they always count
+/// the source's own items.
 ///
 /// Leaves the consumer's actor: a page must not be decoded on a main thread.
 struct SourceReader<Source: PageSource>: PageReader {
@@ -197,10 +201,11 @@ struct SourceReader<Source: PageSource>: PageReader {
   }
 
   func positions(after position: Position, total: Total?, pages: ClosedRange<Int>) -> [Position] {
-    // A source lists all of them from the first one on, so that a number which no listing has would take for ever.
+    // A source lists all positions from the first one on: for a huge number this would take for
+    // ever.
     guard pages.lowerBound <= Position.farthestPage else { return [] }
     var (start, passed) = (position, 0)
-    // Some at a time: all of them would take hundreds of megabytes.
+    // In portions, because all positions at once would take hundreds of megabytes.
     while pages.lowerBound - passed > 100_000 {
       let known = self.known(after: start, total: total, count: 100_000)
       guard known.count == 100_000, let last = known.last else { return [] }
@@ -221,7 +226,7 @@ struct SourceReader<Source: PageSource>: PageReader {
   var allowsLookAhead: Bool { source.allowsLookAhead }
 }
 
-/// Reads through a reader that one walk alone has: a copy of the walk has another one.
+/// Reads through a base that belongs to one walk alone: the copy of a walk gets a new one.
 struct OwnedReader<Item: Sendable>: PagewiseReader {
   let base: any PageReader<Item>
   private let makeBase: @Sendable () -> any PageReader<Item>
@@ -240,18 +245,18 @@ struct OwnedReader<Item: Sendable>: PagewiseReader {
   func copy() -> any PageReader<Item> { OwnedReader(makeBase) }
 }
 
-/// A source that is one closure.
+/// A source that fetches its pages by a closure.
 struct ClosureSource<Item: Sendable>: PageSource {
   let fetch: @Sendable (Position?) async throws -> Page<Item>?
 
   func page(at position: Position?) async throws -> Page<Item>? { try await fetch(position) }
 }
 
-/// The page that the current task is reading for a walk, and around it those that it is read for:
-/// one walk may read through another.
+/// The read of a page that the current task performs for a walk, and the reads around it: one walk
+/// may read through another.
 ///
-/// Sources find here how much they may read, and a walk that it is asked for a page from inside of
-/// its own reading.
+/// Sources find here how much they may read. A walk finds here that it is asked for a page from
+/// inside its own reading.
 package final class WalkReading: Sendable {
   @TaskLocal static var current: WalkReading?
 
@@ -272,31 +277,32 @@ package final class WalkReading: Sendable {
     outer = Self.current
   }
 
-  /// Tells walks apart: 1 for the first one of the process.
+  /// Returns a number for a walk, from 1 for the first one of the process.
   static func newNumber() -> Int { walks.add(1, ordering: .relaxed).newValue }
 
-  /// The number of the walk for which the current task reads; the inner one, where one reads through
-  /// another.
+  /// The number of the walk for which the current task reads; the innermost one, if walks read
+  /// through one another.
   package static var walkNumber: Int? { current?.number }
 
-  /// The number of the walk for whose consumer the current task reads; the outer one, where one reads through
-  /// another.
+  /// The number of the walk for whose consumer the current task reads; the outermost one, if walks
+  /// read through one another.
   package static var outerWalkNumber: Int? {
     var reading = current
     while let outer = reading?.outer { reading = outer }
     return reading?.number
   }
 
-  /// The urgency of the page that the current task reads, where the page after it may be asked for before that is
-  /// decoded: a paginator may read on at once, through no other walk, and no limit can end the walk in between.
+  /// The urgency of the page that the current task reads, if the next page may be requested before
+  /// this one is decoded; else nil. It may be if a paginator reads on at once, no other walk reads
+  /// through this one, and no limit can end the walk in between.
   package static var readingOn: ReadUrgency? {
     guard let current, current.readsOn, current.outer == nil else { return nil }
     return ReadUrgency.current.flatMap { $0.mostBytesToReadOn == nil ? nil : $0 }
   }
 
-  /// Counts bytes that came for the page that the current task reads.
+  /// Counts bytes that were received for the page that the current task reads.
   ///
-  /// Throws `limitExceeded` when a walk must not read as many.
+  /// Throws `limitExceeded` if a walk must not read as many.
   package static func received(bytes: Int) throws(PageError) {
     var reading = current
     while let inner = reading {
@@ -305,9 +311,9 @@ package final class WalkReading: Sendable {
     }
   }
 
-  /// Counts a request for the page that the current task reads, before it goes out.
+  /// Counts a request for the page that the current task reads, before it is sent.
   ///
-  /// Throws `limitExceeded` when a walk must not send as many.
+  /// Throws `limitExceeded` if a walk must not send as many.
   package static func requested(_ count: Int = 1) throws(PageError) {
     var reading = current
     while let inner = reading {
@@ -316,11 +322,12 @@ package final class WalkReading: Sendable {
     }
   }
 
-  /// Whether a walk that the current task reads for has read or requested more than it may: then nothing else can
-  /// be read for it, either.
+  /// Whether a walk that the current task reads for has exceeded its limit on bytes or requests, so
+  /// that nothing else can be read for it either.
   static var isOverLimit: Bool { allowances.contains(where: \.isExceeded) }
 
-  /// Whether such a walk has delivered nothing yet: what is read at once could take all that it may.
+  /// Whether a walk that the current task reads for has such a limit and has delivered nothing yet:
+  /// several reads at once could use up the limit.
   static var isLimited: Bool { allowances.contains { !$0.isBegun } }
 
   private static var allowances: [ReadAllowance] {
@@ -333,7 +340,7 @@ package final class WalkReading: Sendable {
     return all
   }
 
-  /// Whether the current task is inside of a read of `walk` that goes on.
+  /// Whether the current task is inside an unfinished read of `walk`.
   static func isInside(_ walk: AnyObject) -> Bool {
     var reading = current
     while let inner = reading {
@@ -345,6 +352,6 @@ package final class WalkReading: Sendable {
     return false
   }
 
-  /// The page was read, or was not.
+  /// Notes that the read has ended, with or without a page.
   func end() { isOver.store(true, ordering: .relaxed) }
 }

@@ -1,16 +1,17 @@
 import Synchronization
 
-/// What is to be noted of a page once it is consumed, such as its validators.
+/// An action that is due once a page is consumed, such as storing its validators.
 ///
-/// A page that was read is none that a consumer has had: a transform may fail on it, and what is loaded ahead may
-/// never be delivered. So the page takes its receipts along, through transforms and readers that make one page of
-/// several, and the consumer gives them by asking for more. A part of a page has none, but for the last one.
+/// A page that was read need not reach a consumer: a transform may fail on it, and a page loaded
+/// ahead may never be delivered. So a page carries its receipts, through transforms and through
+/// readers that make one page of several, and the consumer gives them by asking for more. Of a page
+/// in parts, only the last part has receipts.
 package final class PageReceipt: Sendable {
   private let note: @Sendable () -> Void
   private let isGiven = Atomic(false)
   private let isClaimed = Atomic(false)
 
-  /// `note` is called once at the most, on the consumer's task.
+  /// Creates a receipt; `note` is called at most once, on the consumer's task.
   package init(_ note: @escaping @Sendable () -> Void) { self.note = note }
 
   fileprivate func give() {
@@ -23,18 +24,20 @@ package final class PageReceipt: Sendable {
 }
 
 extension [PageReceipt] {
-  /// The pages are consumed. What a walk reads for another one is not: only the outer one's consumer can tell.
+  /// Marks the pages as consumed. Inside a walk that another walk reads through this does nothing:
+  /// only the consumer of the outer walk knows what is consumed.
   package func give() {
     guard !isEmpty, WalkReading.current == nil else { return }
     for receipt in self { receipt.give() }
   }
 
-  /// The consumer asks for more pages before it is done with these, and says by `give()` when it is.
+  /// Keeps requests for more pages from giving the receipts; the consumer calls `give()` when it is
+  /// done with the pages.
   package func claim() {
     for receipt in self { receipt.claim() }
   }
 
-  /// The consumer that has these pages in hand asks for the next one.
+  /// Gives the receipts that were not claimed, because the consumer asks for the next page.
   mutating func askedForMore() {
     guard !isEmpty else { return }
     filter(\.mayBeGivenByAsking).give()

@@ -1,21 +1,21 @@
 import Synchronization
 
-/// How soon the page that a task reads is needed. It may become more urgent while it is read: a consumer
-/// comes to wait for what was read ahead.
+/// How soon the page that a task reads is needed. It may become more urgent during the read, when a
+/// consumer begins to wait for a page that is read ahead.
 package final class ReadUrgency: Sendable {
-  /// The most urgent first.
+  /// How soon a page is needed, the most urgent first.
   package enum Level: Int, CaseIterable, Comparable, Sendable {
-    /// A consumer waits.
+    /// A consumer waits for the page.
     case waited
-    /// Read ahead, and needed next.
+    /// The page is read ahead, and needed next.
     case ahead
-    /// Read on a guess.
+    /// The page is read because it may be needed.
     case guess
 
     package static func < (left: Level, right: Level) -> Bool { left.rawValue < right.rawValue }
   }
 
-  /// That of the current task's read; nil where a consumer waits.
+  /// The urgency of the current task's read; nil if a consumer waits.
   @TaskLocal package static var current: ReadUrgency?
 
   private struct State {
@@ -28,9 +28,11 @@ package final class ReadUrgency: Sendable {
 
   private let state: Mutex<State>
 
-  /// The page behind may be read at once where this one has no more bytes; nil where it may not.
+  /// The most bytes that this page may have for the next page to be read at once; nil if it may not
+  /// be.
   package let mostBytesToReadOn: Int?
-  /// Whether that may be while this one still arrives, if its head says where the next one is.
+  /// Whether the next page may be requested while this one still arrives, if the head of this one
+  /// says where the next one is.
   package let overlapsTransfers: Bool
 
   package init(
@@ -43,7 +45,7 @@ package final class ReadUrgency: Sendable {
 
   package var level: Level { state.withLock { $0.level } }
 
-  /// The page behind the one that is read is read at once when that has come.
+  /// Notes that the next page will be read as soon as this one has come.
   func readsOn() {
     let actions = state.withLock { state in
       defer { (state.readsOn, state.onReadOn) = (true, []) }
@@ -52,7 +54,7 @@ package final class ReadUrgency: Sendable {
     for action in actions { action() }
   }
 
-  /// Calls `action` when that is so: now, or on the task that finds out, or never.
+  /// Calls `action` once `readsOn()` was called: now, or on the task that calls it, or never.
   package func whenReadingOn(_ action: @escaping @Sendable () -> Void) {
     let isKnown = state.withLock { state in
       if !state.readsOn { state.onReadOn.append(action) }
@@ -61,7 +63,7 @@ package final class ReadUrgency: Sendable {
     if isKnown { action() }
   }
 
-  /// Makes it as urgent as `level`, if it is not.
+  /// Raises the urgency to `level`, if it is lower.
   package func raise(to level: Level) {
     let observers = state.withLock { state -> [@Sendable (Level) -> Void] in
       guard level < state.level else { return [] }
@@ -71,7 +73,8 @@ package final class ReadUrgency: Sendable {
     for observer in observers { observer(level) }
   }
 
-  /// Makes it as urgent as what waits for it, now and later. Returns what ends that.
+  /// Makes this read as urgent as the one that waits for it, now and later; nil is a waiting
+  /// consumer. Returns the number to pass to `ignore(_:)` of `other`.
   package func follow(_ other: ReadUrgency?) -> Int? {
     guard let other else {
       raise(to: .waited)
@@ -82,7 +85,8 @@ package final class ReadUrgency: Sendable {
     return number
   }
 
-  /// Tells `observer` of each raise from now on, on the task that raises.
+  /// Calls `observer` at each raise from now on, on the task that raises. Returns a number for
+  /// `ignore(_:)`.
   package func observe(_ observer: @escaping @Sendable (Level) -> Void) -> Int {
     state.withLock { state in
       state.count += 1
@@ -91,6 +95,7 @@ package final class ReadUrgency: Sendable {
     }
   }
 
+  /// Removes the observer with this number.
   package func ignore(_ number: Int?) {
     guard let number else { return }
     state.withLock { state in

@@ -1,38 +1,38 @@
-/// What is known of the pages delivered last, by which a page is known again.
+/// What is remembered of the pages delivered last, to recognise a page that repeats one of them.
 struct RecentPages: Sendable {
-  /// What a page turns out to be.
+  /// The result of comparing a page with the pages before it.
   enum Meeting: Hashable {
-    /// Another one, that begins with so many items with which the page before ended.
+    /// A new page, whose first `overlap` items are the last ones of the page before.
     case new(overlap: Int)
-    /// It was there `distance` pages ago, but for the members named.
+    /// A page that was delivered `distance` pages ago, except for the members named.
     case repeated(distance: Int, changed: [String])
   }
 
   private struct Known: Sendable {
     var fingerprint: Int?
     var sample: PageSample?
-    /// What the first item is known by.
+    /// The member that identifies the first item.
     var identity: PageSample.Value?
   }
 
-  /// How many pages in a row may look like one before them where that may be right.
+  /// How many pages in a row may look like an earlier one, where such pages may be right.
   static let mostAlike = 1000
-  /// The same where the items have an identity of their own, which is the same, too.
+  /// The same limit for items that have an identity of their own, which is equal, too.
   static let mostAlikeIdentified = 100
 
   private let capacity: Int
-  /// The oldest first.
+  /// The oldest page first.
   private var pages: [Known] = []
   private var roles = MemberRoles()
-  /// How many pages in a row looked like one before them.
+  /// The number of pages in a row that looked like an earlier one.
   private var alike = 0
-  /// The most items that a page had.
+  /// The most items of a page.
   private var largest = 0
 
-  /// Remembers `capacity` pages.
+  /// Creates a memory of `capacity` pages.
   init(capacity: Int) { self.capacity = capacity }
 
-  /// Takes note of a page, unless it is one that was there.
+  /// Compares a page with those remembered, and remembers it unless it repeats one of them.
   mutating func meet(_ fingerprint: Int?, _ sample: PageSample?) -> Meeting {
     guard capacity > 0, fingerprint != nil || sample != nil else { return .new(overlap: 0) }
     let page = Known(
@@ -40,7 +40,7 @@ struct RecentPages: Sendable {
     largest = max(largest, sample?.count ?? 0)
     var likeness: (distance: Int, changed: [String])?
     for index in pages.indices.reversed() {
-      // Pages without samples are told apart here, where nothing is copied.
+      // Pages without samples are compared here, where nothing is copied.
       if sample == nil, pages[index].fingerprint != fingerprint { continue }
       let distance = pages.count - index
       switch compare(pages[index], page) {
@@ -63,8 +63,9 @@ struct RecentPages: Sendable {
     return .new(overlap: shared)
   }
 
-  /// How many items at the beginning of a page are those at the end of the one before. Only a server that counts
-  /// sends them twice by mistake: behind a cursor they are where it says.
+  /// Returns the number of items at the beginning of a page that are the last ones of the page
+  /// before. Only a page requested by counting repeats items by mistake: with a cursor, the server
+  /// says where the page begins.
   private func overlap(of page: Known) -> Int {
     guard let sample = page.sample, let earlier = pages.last?.sample else { return 0 }
     return earlier.edges.overlap(with: sample.edges, isIdentified: page.identity != nil)
@@ -75,7 +76,7 @@ struct RecentPages: Sendable {
       return mayBeMeant(page) ? .alike(changed: []) : .repeated(changed: [])
     }
     guard let old = known.sample, let new = page.sample else { return .different }
-    // By this most pages are told apart at once.
+    // Most pages differ in this already.
     if let first = known.identity, let identity = page.identity, first.member == identity.member,
       first.value != identity.value
     {
@@ -84,8 +85,8 @@ struct RecentPages: Sendable {
     return PageLikeness(old, new, roles: &roles)?.verdict ?? .different
   }
 
-  /// Whether a page that is the same as one before it may be another one all the same: a full one, asked
-  /// for by count, whose items do not differ from one another and have no identity.
+  /// Whether a page may be right although it equals an earlier one: a full page, requested by
+  /// count, whose items all look the same and have no identity.
   private func mayBeMeant(_ page: Known) -> Bool {
     guard let sample = page.sample, sample.isCounted, sample.count >= largest else { return false }
     return page.identity == nil && sample.isUniform

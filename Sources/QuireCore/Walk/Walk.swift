@@ -1,15 +1,15 @@
 import Synchronization
 
-/// One walk through a listing, held in hand: pages as they are asked for, and the report.
+/// One pass over a listing, to keep and to share: pages as they are asked for, and the report.
 ///
 /// ```swift
 /// let walk = issues.walk()
 /// for try await page in walk { … }
 /// print(walk.report.end)
 /// ```
-/// Looping again goes on where the walk stopped: after an error with the page that failed, after
-/// the end with nothing. Tasks that share a walk share its pages: one page is read at a time, and
-/// a task that asks meanwhile waits for its turn and gets the page after it.
+/// Another loop continues where the walk stopped: after an error with the page that failed, after
+/// the end with nothing. Tasks that share a walk share its pages: one page is read at a time, and a
+/// task that asks meanwhile waits for its turn and gets the page after it.
 public final class Walk<Item: Sendable>: PageSequence, Sendable {
   /// A page.
   public typealias Element = Page<Item>
@@ -18,27 +18,27 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
 
   let reader: any PageReader<Item>
   let clock: any Clock<Duration>
-  /// Makes a reader for the pages before the start, where there can be one.
+  /// Makes a reader for the pages before the start; nil where there can be none.
   let makeBackwardReader: (@Sendable () -> any PageReader<Item>)?
   private let stopwatch: Stopwatch
-  /// The source being closed, once it is.
+  /// The task that closes the source, once it has begun.
   private let parting = Mutex<Task<Void, Never>?>(nil)
   let machine: Mutex<WalkMachine>
-  /// What loops over items are in the middle of.
+  /// The pages that loops over items are in the middle of.
   let open: Mutex<OpenPages<Item>>
-  /// Whether there is something in `open` that a loop has left, at the cost of one load.
+  /// Whether a loop has left items unread in `open`, at the cost of one load.
   private let hasLeftovers: Atomic<Bool>
-  /// The receipts of the pages that consumers without an iterator have in hand.
+  /// The receipts of the pages that consumers without an iterator are handling.
   private let receipts = Mutex<[PageReceipt]>([])
-  /// The waiters for a page, one after another.
+  /// The queue of the tasks that wait for a page.
   private let turns = TurnQueue()
-  /// How many tasks read a page or wait for their turn.
+  /// The number of tasks that read a page or wait for their turn.
   private let asking = Atomic(0)
-  /// Which walk of the process it is.
+  /// The number of the walk within the process.
   private let number = WalkReading.newNumber()
-  /// What the walk may still read and request; nil without limits on that.
+  /// The bytes and requests that the walk may still spend; nil without limits on them.
   let allowance: ReadAllowance?
-  /// The walk from the start backwards; nil until it is asked for.
+  /// The walk backward from the start; nil until a page before the start is asked for.
   let backward = Mutex<Walk<Item>?>(nil)
 
   init(
@@ -64,7 +64,8 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
 
   /// What the walk has done so far, and how it ended if it did.
   public var report: WalkReport {
-    // Together, as `received` changes them: a page that has come and no loop has yet is not counted.
+    // Both under one lock, as in `received`: a page that has come, but that no loop has got, is not
+    // counted.
     var report = open.withLock { open in
       var report = machine.withLock { $0.report }
       report.items -= open.unread
@@ -82,10 +83,10 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
     return report
   }
 
-  /// Goes on with the walk.
+  /// Returns an iterator that continues the walk.
   public func makeAsyncIterator() -> Iterator { Iterator(self) }
 
-  /// Ends the walk for its consumer: what the server holds for it is freed.
+  /// Ends the walk for its consumer, and frees what the server holds for it.
   ///
   /// Leaving a loop does the same in the background; call this to be sure that it happened. Returns
   /// after 5 seconds at the latest.
@@ -95,16 +96,16 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
     await parting.withLock { $0 }?.value
   }
 
-  /// The consumer keeps pages, and has this of the one that is read next.
+  /// Tells the reader what a consumer that keeps pages has of the page that is read next.
   package func expect(_ known: KnownPage) { reader.expect(known) }
 
-  /// The page behind the last one is not read soon.
+  /// Drops what was requested ahead, because the next page is not read soon.
   func leaveNext() { reader.leaveNext() }
 
-  /// Whether the walk has nothing more to give.
+  /// Whether the walk has no more pages to give.
   var isOver: Bool { machine.withLock { $0.isOver } }
 
-  /// Notes the end of a walk that is over, without waiting for the source to be closed.
+  /// Finishes a walk that is over, without waiting for the source to be closed.
   func settle() {
     reader.leave()
     if case .finish(let closing?) = machine.withLock({ $0.next(at: stopwatch.elapsed()) }) {
@@ -112,12 +113,12 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
     }
   }
 
-  /// The next page; `mark` is where its items are noted as they are taken.
+  /// Returns the next page; `mark` counts the items that a loop over items consumes of it.
   func next(
     mark: ItemMark? = nil, isolation actor: isolated (any Actor)?
   ) async throws -> Page<Item>? {
     if let page = leftover(for: mark) { return page }
-    // It would wait for itself.
+    // The walk would wait for itself.
     if WalkReading.isInside(self) { throw WalkMachine.nestedIteration }
     asking.add(1, ordering: .relaxed)
     var page: Page<Item>?
@@ -135,7 +136,8 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
     return page
   }
 
-  // Apart from the wait for the page, in whose frame the machine's work would lie; so are the steps below.
+  // Not inlined, like the steps below: the frame of a function that waits should not hold their
+  // work.
   @inline(never)
   private func proceed() -> WalkMachine.NextAction {
     machine.withLock { machine in
@@ -144,7 +146,7 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
     }
   }
 
-  /// The walk has nothing to load: the source is closed, and what went wrong is thrown.
+  /// Closes the source of a walk that has nothing to load, and throws the error if there is one.
   @inline(never)
   private func finish(_ action: WalkMachine.NextAction) async throws {
     switch action {
@@ -197,8 +199,8 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
     return machine.withLock { $0.receivedEnd(after: traffic, at: stopwatch.elapsed()) }
   }
 
-  /// What the answer took that ended the listing without a page, for the walk that reads through this one; told
-  /// once.
+  /// Returns, once, the traffic of the answer that ended the listing without a page, for a walk
+  /// that reads through this one.
   func takeEndTraffic() -> WalkReport.Traffic {
     machine.withLock { machine in
       defer { machine.report.endTraffic = WalkReport.Traffic(requests: 0) }
@@ -206,7 +208,7 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
     }
   }
 
-  /// Reads a page; not for longer than `time`.
+  /// Reads a page, for no longer than `time`.
   private func read(at position: Position, within time: Duration?) async throws -> Page<Item>? {
     let reading = WalkReading(
       of: self, number: number, allowance: allowance, readsOn: machine.withLock { $0.readsOn })
@@ -219,9 +221,9 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
     }
   }
 
-  /// The error to throw when reading a page ended with this one.
+  /// Returns the error to throw when reading a page ended with `error`.
   private func failed(_ error: any Error) async -> any Error {
-    // A transfer that was aborted may say so in words of its own.
+    // An aborted transfer may throw an error of its own.
     let cause: any Error = Task.isCancelled ? CancellationError() : error
     let isOverAllowance = allowance?.isExceeded == true && cause.isLimit
     guard cause is Deadline.Expired || isOverAllowance else {
@@ -238,13 +240,13 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
     return refusal
   }
 
-  /// The page for the loop that writes to `mark`; a loop over pages has none.
+  /// Registers the page with the loop that writes to `mark`; a loop over pages has no mark.
   private func opened(_ page: Page<Item>, _ mark: ItemMark?) -> Page<Item> {
     guard let mark else { return page }
     return open.withLock { $0.open(page, mark: mark) }
   }
 
-  /// What a loop over items has left of a page, for the next loop; nil without any.
+  /// Returns what a loop over items has left of a page; nil if there is nothing.
   private func leftover(for mark: ItemMark?) -> Page<Item>? {
     hasLeftovers.load(ordering: .relaxed) ? takeLeftover(for: mark) : nil
   }
@@ -270,7 +272,7 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
     part { $0.left(isMidway: $1, isAsked: $2) }
   }
 
-  /// A task that asked for a page has one, or gets none.
+  /// Notes that a task that asked for a page has one, or gets none.
   private func asked(isServed: Bool) {
     asking.subtract(1, ordering: .relaxed)
     if !isServed { part { $0.gaveUp(isMidway: $1, isAsked: $2) } }
@@ -280,7 +282,7 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
     _ step: (inout WalkMachine, Bool, Bool) -> (isLeft: Bool, closing: WalkMachine.Closing?)
   ) {
     let isMidway = hasLeftovers.load(ordering: .relaxed)
-    // Within the lock: a task that reads was counted before it took that.
+    // Inside the lock: a task that reads was counted before it took the lock.
     let (isLeft, closing) = machine.withLock {
       step(&$0, isMidway, asking.load(ordering: .relaxed) > 0)
     }
@@ -292,7 +294,7 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
 // MARK: - Closing
 
 extension Walk {
-  /// Closes in the background.
+  /// Ends the walk for its consumer, and closes the source in the background.
   func abandon() {
     reader.leave()
     if let closing = machine.withLock({ $0.abandoned() }) { closeSoon(closing) }
@@ -313,7 +315,8 @@ extension Walk {
 extension Error {
   var isLimit: Bool { (self as? PageError)?.code == .limitExceeded }
 
-  /// Whether that is one of a walk's `Limits`, and none on what a page may hold.
+  /// Whether the error is about one of a walk's `Limits`, and not about a limit on the content of a
+  /// page.
   var isLimitOfWalk: Bool {
     guard isLimit, let error = self as? PageError else { return false }
     return error.remedies.contains { $0.setting.description.hasPrefix("Limits.") }
@@ -321,13 +324,14 @@ extension Error {
 }
 
 extension Walk {
-  /// The page before the first one read so far, and with each call the one before that; nil where
-  /// the listing begins, or where the server does not say where it goes on. Where the walk begins within
-  /// a page, the items in front of its start come first, as a page of their own.
+  /// Returns the page before the first one read so far, and with each call the one before that; nil
+  /// where the listing begins, or if the server does not say where it continues backward. If the
+  /// walk begins inside a page, the items in front of its start come first, as a page of their own.
   ///
-  /// Independent of the way forward: neither moves the other. Before the first page was read, this asks for it
-  /// to learn the way, which counts against no limit; the way forward asks for it again. Pages have the indices
-  /// −1, −2 and so on. Limits on pages and items do not count these; all others are on both ways together.
+  /// Both directions are independent: neither moves the other. If no page was read yet, this reads
+  /// the first one to learn what lies before it; that counts toward no limit, and the forward
+  /// direction reads the page again. Pages have the indices −1, −2 and so on. Limits on pages and
+  /// items do not count them; all other limits apply to both directions together.
   public func previous() async throws -> Page<Item>? {
     guard let walk = try await walkBackward(),
       var page = try await walk.next(isolation: nil)
@@ -341,7 +345,7 @@ extension Walk {
     if let walk = backward.withLock({ $0 }) { return walk }
     guard let makeBackwardReader else { return nil }
     let reader = makeBackwardReader()
-    // A page that is not changed does not say what lies before it.
+    // An unchanged page (304) does not say what lies before it, so it is requested unconditionally.
     reader.expect(KnownPage())
     let start = machine.withLock { $0.start }
     let before: Position?
@@ -364,7 +368,7 @@ extension Walk {
       BackwardReader(base: reader, start: start), clock: clock, machine: machine,
       allowance: allowance)
     return backward.withLock { backward in
-      // Another task was faster.
+      // Another task may have been faster.
       if let faster = backward { return faster }
       backward = walk
       return walk
@@ -373,12 +377,14 @@ extension Walk {
 }
 
 extension Walk {
-  /// Another walk that goes on where this one is, with everything it has read and not delivered.
+  /// Returns another walk that continues where this one is, with everything that was read and not
+  /// delivered.
   ///
-  /// From here on they know nothing of one another. To begin anew, make a new walk of the cursor.
+  /// From then on the two are independent. To begin anew, make a new walk of the cursor.
   public func copy() -> Walk { copy(machine.withLock { $0.copy() }) }
 
-  /// Another walk, unless this one has come further than that: then a page of it is on its way to its reader.
+  /// Returns a copy of the walk; nil if it has come further than `progress`, because then a page of
+  /// it has not reached its reader yet.
   func copy(at progress: WalkMachine.Progress) -> Walk? {
     let machine = machine.withLock { $0.copy() }
     return machine.progress == progress ? copy(machine) : nil
@@ -390,17 +396,17 @@ extension Walk {
       makeBackwardReader: makeBackwardReader)
   }
 
-  /// How far the walk has come.
   var progress: WalkMachine.Progress { machine.withLock { $0.progress } }
 
-  /// How long ago the walk began; nil where it has not.
+  /// The time since the walk began; nil if it has not begun.
   var elapsed: Duration? {
     machine.withLock { machine in machine.startedAt.map { stopwatch.elapsed() - $0 } }
   }
 }
 
 extension Walk {
-  /// The next page; nil at the end, for ever. After an error, the page that failed.
+  /// Returns the next page, and nil at the end and from then on. After an error, tries the page
+  /// that failed again.
   public func next() async throws -> Page<Item>? {
     var consumed = receipts.withLock { receipts in
       defer { receipts = [] }
@@ -412,7 +418,7 @@ extension Walk {
     return page
   }
 
-  /// A loop over a walk. Dropping the last one ends the consumer's interest in the walk.
+  /// An iterator over a walk. Dropping the last one ends the consumer's interest in the walk.
   public struct Iterator: AsyncIteratorProtocol {
     private let interest: WalkInterest<Item>
     /// The receipts of the page that the consumer has in hand.
@@ -420,7 +426,7 @@ extension Walk {
 
     init(_ walk: Walk, mark: ItemMark? = nil) { interest = WalkInterest(walk, mark: mark) }
 
-    /// The next page; nil at the end, for ever.
+    /// Returns the next page, and nil at the end and from then on.
     public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws -> Page<Item>? {
@@ -430,7 +436,7 @@ extension Walk {
       return page
     }
 
-    /// The next page; nil at the end, for ever.
+    /// Returns the next page, and nil at the end and from then on.
     public mutating func next() async throws -> Page<Item>? {
       try await next(isolation: #isolation)
     }
@@ -441,28 +447,28 @@ extension Walk {
 extension Walk.Iterator: Sendable {}
 
 extension Walk {
-  /// The walk, item by item. Another loop goes on with the next item, also after one that was left in
-  /// the middle of a page, and the report counts the items taken.
+  /// The walk, item by item. Another loop continues with the next item, even if the loop before was
+  /// left in the middle of a page, and the report counts the items consumed.
   public var items: ItemSequence<ItemPages> { ItemSequence(ItemPages(walk: self)) }
 
-  /// The pages of a walk for a loop that takes their items one by one; what `items` is made of.
+  /// The pages of a walk for a loop that takes their items one by one; the base of `items`.
   public struct ItemPages: PageSequence, Sendable {
-    /// A page, or what a loop has left of one.
+    /// A page, or the items of a page that a loop left unread.
     public typealias Element = Page<Item>
     /// `PageError` or `CancellationError`.
     public typealias Failure = any Error
 
     let walk: Walk
 
-    /// Goes on with the walk.
+    /// Returns an iterator that continues the walk.
     public func makeAsyncIterator() -> Iterator { Iterator(walk, mark: ItemMark()) }
   }
 }
 
-/// Tells the walk when the last copy of an iterator is gone.
+/// A token that tells the walk when the last copy of an iterator is gone.
 final class WalkInterest<Item: Sendable>: Sendable {
   let walk: Walk<Item>
-  /// Where the items taken are noted, if they are taken one by one.
+  /// Counts the consumed items of a loop over items; nil in a loop over pages.
   let mark: ItemMark?
 
   init(_ walk: Walk<Item>, mark: ItemMark? = nil) {

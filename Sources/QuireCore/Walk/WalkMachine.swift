@@ -1,4 +1,4 @@
-/// Decides how one walk goes on: what to load, what to deliver, and when and how it ends.
+/// Decides how one walk proceeds: what to load, what to deliver, and when and how it ends.
 ///
 /// Times are measured from the creation of the walk, by its runner.
 struct WalkMachine: Sendable {
@@ -13,29 +13,29 @@ struct WalkMachine: Sendable {
     case over
   }
 
-  /// What follows the last page, before the consumer asks for it.
+  /// Whether the next page may be loaded, as judged before the consumer asks for it.
   enum Verdict {
     case unjudged
-    /// It may be loaded. A retry keeps this verdict, so that it is not taken for a loop.
+    /// The page may be loaded. A retry keeps this verdict, so that it is not taken for a loop.
     case admitted
-    /// It will not be loaded, however often the consumer asks.
+    /// The page will not be loaded, however often the consumer asks.
     indirect case refused(PageError)
-    /// The source gave no continuation: throw that, then try once more.
+    /// The continuation is broken: this error is thrown, and then the read is tried once more.
     indirect case broken(PageError)
   }
 
   /// What to do when the consumer asks for a page.
   enum NextAction {
-    /// Read the page there; where there is a limit on the duration, within the time that is left.
+    /// Read the page at this position, within the time that is left if the duration is limited.
     case load(Position, within: Duration?)
     /// Return nil.
     case finish(Closing?)
     indirect case fail(PageError, Closing?)
   }
 
-  /// The duty to close the source, given once.
+  /// The duty to close the source, handed out once.
   struct Closing: Hashable {
-    /// What the last page said, else where the walk would have gone on.
+    /// `Page.closing` of the last page, else the position at which the walk would have continued.
     var position: Position?
   }
 
@@ -43,27 +43,27 @@ struct WalkMachine: Sendable {
 
   let start: Position
   let limits: Limits
-  /// Why the limits or the start cannot work, if they cannot.
+  /// The reason why the limits or the start cannot work; nil if they can.
   private let objection: PageError?
   var state: State
   var loops: LoopGuard?
   var emptyPages = 0
   private var recent: RecentPages
   var startedAt: Duration?
-  /// What all walks have taken that share this one's limits; nil where there are none to be shared.
+  /// The traffic of all walks that share this one's limits; nil if there are no limits to share.
   var taken: WalkReport.Traffic?
-  /// What of the listing lies in front of the start, which limits count, too.
+  /// The pages and items of the listing in front of the start, which limits count, too.
   private var passed = (pages: 0, items: 0)
-  /// Where the page before the first one starts, once that was read.
+  /// The position of the page in front of the first one, once the first one was read.
   private(set) var before: Position??
-  /// Whether pages stand before the first one read.
+  /// Whether the listing has pages in front of the first one read.
   private(set) var startsMidway = false
   private var lastChange: Duration = .zero
   /// Whether the page delivered last was a part, and more of that page follows.
   private(set) var isWithinPage = false
   private var iterators = 0
-  /// Whether the last iterator was dropped while a task asked for a page without one: it leaves the walk if it gets
-  /// none.
+  /// Whether the last iterator was dropped while a task without an iterator asked for a page. If
+  /// that task gets none, the walk is left.
   private var isLeftToAsker = false
   private var hasFetched = false
   private var closing: Position?
@@ -86,15 +86,16 @@ struct WalkMachine: Sendable {
     self.objection = Self.objection(to: limits) ?? objection
   }
 
-  /// Goes on for a consumer that other walks have read for, so many pages and items into the listing, and so long
-  /// after the first of them began. `before` is where the page in front of the start starts, where that is known.
+  /// Takes over from earlier walks for the same consumer: `pages` and `items` of the listing lie in
+  /// front of the start, and the first of the walks began `elapsed` ago. `before` is the position
+  /// of the page in front of the start, if it is known.
   mutating func goOn(pages: Int, items: Int, after elapsed: Duration?, before: Position??) {
     passed = (pages, items)
     startedAt = elapsed.map { Duration.zero - $0 }
     self.before = before
   }
 
-  /// The consumer asks for the next page.
+  /// Handles the consumer's request for the next page.
   mutating func next(at now: Duration) -> NextAction {
     switch state {
     case .over:
@@ -110,7 +111,8 @@ struct WalkMachine: Sendable {
     }
   }
 
-  /// Why the page being read must not be delivered, if it must not: then reading it has `failed`.
+  /// Returns the reason why the page that was read must not be delivered; nil if it may be. With a
+  /// reason, the caller goes on as after a failed read.
   mutating func refusal<Item>(of page: Page<Item>) -> PageError? {
     switch recent.meet(page.head.fingerprint, page.head.sample) {
     case .new(let overlap):
@@ -126,7 +128,7 @@ struct WalkMachine: Sendable {
     }
   }
 
-  /// The page being read has come; it is made into what is to be delivered.
+  /// Handles the page that was read, and turns it into the one to deliver.
   mutating func received<Item>(_ page: inout Page<Item>, at now: Duration) {
     endLoading(at: now)
     (hasFetched, isLeftToAsker) = (true, false)
@@ -153,7 +155,7 @@ struct WalkMachine: Sendable {
     advance(after: page)
   }
 
-  /// The source says that the listing ended before the page being read, by an answer that took this.
+  /// Handles an answer that says that the listing ended before the page, and that took `traffic`.
   mutating func receivedEnd(
     after traffic: WalkReport.Traffic = WalkReport.Traffic(requests: 0), at now: Duration
   ) -> NextAction {
@@ -165,7 +167,7 @@ struct WalkMachine: Sendable {
     return finish(exhaustion)
   }
 
-  /// Reading the page failed. Returns the error to throw; the position has not moved.
+  /// Handles a failed read. Returns the error to throw; the position stays the same.
   mutating func failed(_ error: any Error, at now: Duration) -> any Error {
     let position = endLoading(at: now)
     state = .ready(position, .admitted)
@@ -179,9 +181,9 @@ struct WalkMachine: Sendable {
     return located
   }
 
-  /// Reading the page was ended because a limit was reached on the way; nil where that is the one on
-  /// the duration. Returns the error to throw, from now on whenever the consumer asks, and the duty to
-  /// close.
+  /// Handles a read that was ended because a limit was reached; without an error, the limit is the
+  /// one on the duration. Returns the duty to close, and the error to throw, from now on whenever
+  /// the consumer asks.
   mutating func capped(_ error: PageError?, at now: Duration) -> (PageError, Closing?) {
     let position = endLoading(at: now)
     let refusal = locate(error ?? overtime(at: now), at: position)
@@ -191,11 +193,12 @@ struct WalkMachine: Sendable {
     return (refusal, takeClosing())
   }
 
-  /// An iterator was made.
+  /// Notes that an iterator was made.
   mutating func entered() { iterators += 1 }
 
-  /// An iterator was dropped. With the last one the walk is left, unless a task asks for a page without one; in
-  /// the middle of its last page it has not come to its end.
+  /// Notes that an iterator was dropped. With the last one the walk is left, unless a task without
+  /// an iterator asks for a page. A walk that is left in the middle of its last page has not come
+  /// to its end.
   mutating func left(isMidway: Bool, isAsked: Bool) -> (isLeft: Bool, closing: Closing?) {
     iterators -= 1
     guard iterators == 0 else { return (false, nil) }
@@ -203,14 +206,15 @@ struct WalkMachine: Sendable {
     return isAsked ? (false, nil) : (true, abandoned(isMidway: isMidway))
   }
 
-  /// A task that asked for a page got none, and nor does another.
+  /// Notes that a task that asked for a page got none. The walk is left if no iterator is there any
+  /// more and no other task asks.
   mutating func gaveUp(isMidway: Bool, isAsked: Bool) -> (isLeft: Bool, closing: Closing?) {
     guard isLeftToAsker, iterators == 0, !isAsked else { return (false, nil) }
     isLeftToAsker = false
     return (true, abandoned(isMidway: isMidway))
   }
 
-  /// The same walk for another consumer: without iterators, and nothing is being read.
+  /// Returns the walk for another consumer: without iterators, and with no read running.
   func copy() -> WalkMachine {
     var copy = self
     (copy.iterators, copy.isLeftToAsker) = (0, false)
@@ -218,22 +222,21 @@ struct WalkMachine: Sendable {
     return copy
   }
 
-  /// How far a walk has come: another page, or the end, makes it another value.
+  /// How far a walk has come. The value changes with each page and with the end.
   struct Progress: Hashable {
     let pages: Int
     let items: Int
     let checkpoint: Position?
   }
 
-  /// How far the walk has come.
   var progress: Progress {
     Progress(pages: report.pages, items: report.items, checkpoint: report.checkpoint)
   }
 
-  /// The number of the page that comes next, or is being read in parts.
+  /// The index of the page that comes next, or that is being read in parts.
   var pageIndex: Int { isWithinPage ? report.pages - 1 : report.pages }
 
-  /// The consumer wants no other page. Returns the duty to close, if it is still open.
+  /// Ends the walk for its consumer. Returns the duty to close, if it is still open.
   mutating func abandoned(isMidway: Bool = false) -> Closing? {
     if !isMidway, case .drained = state, case .finish(let closing) = finish(exhaustion) {
       return closing
@@ -330,9 +333,9 @@ extension WalkMachine {
   }
 }
 
-// What stops a walk before the server's end, and the words for it.
+// Reasons to stop a walk before the server's end, and the messages for them.
 extension WalkMachine {
-  /// The caller's own limit that is reached, if one is.
+  /// The caller's own limit that is reached; nil if none is.
   var reachedLimit: WalkReport.Limit? {
     if let pages = limits.pages, passed.pages + report.pages >= pages, !isWithinPage {
       return .pages
@@ -341,8 +344,8 @@ extension WalkMachine {
     return nil
   }
 
-  /// How a walk ends that the server ended. A total is believed only when it is exact, or the least
-  /// there is, and the walk has seen the whole listing: from its start, and nothing stands before that.
+  /// How a walk ends if the server ended it. A total counts only if it is exact or a lower bound,
+  /// and if the walk has seen the whole listing: from its start, and with no pages before that.
   var exhaustion: WalkReport.End {
     guard let total = report.total, [.items, .lowerBound].contains(total.kind), start == .start,
       !startsMidway,
@@ -351,9 +354,9 @@ extension WalkMachine {
     return .truncationSuspected(declared: total.value)
   }
 
-  /// Why the page at `position` must not be loaded, if it must not.
+  /// Returns the reason why the page at `position` must not be loaded; nil if it may be.
   mutating func judge(_ position: Position, at now: Duration) -> PageError? {
-    // A position inside the page that is arriving leads nowhere else.
+    // The rest of a page that is arriving is no new place in the listing.
     if !isWithinPage {
       if let length = loops?.visit(position) { return locate(Self.loop(length), at: position) }
       if loops?.leadsToFirst(position) == true { return locate(Self.returnToFirst, at: position) }
@@ -395,7 +398,7 @@ extension WalkMachine {
     return timeLeft(at: now).map { $0 <= .zero } == true ? overtime(at: now) : nil
   }
 
-  /// How long the walk may still take; nil without a limit.
+  /// Returns how long the walk may still take; nil without a limit.
   func timeLeft(at now: Duration) -> Duration? {
     limits.duration.map { $0 - (now - (startedAt ?? now)) }
   }
@@ -437,7 +440,8 @@ extension WalkMachine {
       isWithinPage
       ? "those that came before the page was whole were delivered twice"
       : "they were not delivered twice"
-    // Behind pages that differ, the first or the last one that comes again may be how the listing ends.
+    // After pages that differ, a repetition of the first or the last one may be how the listing
+    // ends.
     let mayBeOver =
       changed.isEmpty && report.pages > 1 && (distance == 1 || distance == report.pages)
     let cause =
@@ -460,7 +464,7 @@ extension WalkMachine {
         ])
   }
 
-  /// Names the members that differ. Their names are the server's.
+  /// Returns words that name the members that differ. The names are the server's.
   private static func but(for changed: [String]) -> String {
     guard !changed.isEmpty else { return "" }
     let names = changed.prefix(3).map { name in
@@ -499,7 +503,7 @@ extension WalkMachine {
     the page in a task of its own once the reading is over, or make another walk of the cursor.
     """, attempts: 0)
 
-  /// The error with its place in this walk.
+  /// Returns the error with its place in this walk.
   func locate(_ error: PageError, at position: Position) -> PageError {
     var error = error
     error.pageIndex = pageIndex
@@ -510,7 +514,8 @@ extension WalkMachine {
 }
 
 extension PageError {
-  /// What a source threw: itself where it is a `PageError`, else `sourceFailed`.
+  /// Creates the error for one that a source threw: itself if it is a `PageError`, else
+  /// `sourceFailed`.
   package init(ofSource error: any Error) {
     self =
       error as? PageError

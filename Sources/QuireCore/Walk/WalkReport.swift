@@ -1,12 +1,13 @@
 /// How a walk ended and what it did.
 public struct WalkReport: Sendable {
-  /// Why no more pages come.
+  /// The reason why no more pages come.
   public enum End: Sendable {
     /// The walk is still going on.
     case running
-    /// The server had no more.
+    /// The server had no more pages.
     case exhausted
-    /// The server had no more, yet delivered fewer items than it had declared exactly.
+    /// The server had no more pages, but delivered fewer items than it had declared, exactly or at
+    /// least.
     case truncationSuspected(declared: Int)
     /// The caller's own limit was reached.
     case limit(Limit)
@@ -14,63 +15,64 @@ public struct WalkReport: Sendable {
     case cancelled
     /// The consumer left the loop.
     case stoppedByConsumer
-    /// An error was thrown; a safety cap is one too.
+    /// An error was thrown; reaching a safety cap is one, too.
     indirect case failed(PageError)
   }
 
   /// The caller's own limits.
   public enum Limit: String, Hashable, Sendable { case pages, items }
 
-  /// Why no more pages come.
+  /// The reason why no more pages come.
   public package(set) var end: End = .running
-  /// Pages delivered.
+  /// The number of pages delivered.
   public package(set) var pages = 0
-  /// Items delivered; to a loop over items, those it has taken.
+  /// The number of items delivered; in a loop over items, the number consumed.
   public package(set) var items = 0
-  /// Pages delivered from before the start, which `pages` does not count.
+  /// The number of pages delivered from before the start, which `pages` does not count.
   public package(set) var pagesBefore = 0
-  /// Items of these, which `items` does not count.
+  /// The number of their items, which `items` does not count.
   public package(set) var itemsBefore = 0
-  /// Bytes, requests, retries and items set aside, over all pages: those delivered, and those that
-  /// failed, whichever way they were read; and of an answer that ended the listing without a page.
+  /// The bytes, requests, retries and bad items of all pages, delivered or failed, in both
+  /// directions, and of an answer that ended the listing without a page.
   public package(set) var traffic = WalkReport.Traffic(requests: 0)
-  /// Of that, what the answer took that ended the listing without a page.
+  /// The part of `traffic` that belongs to an answer that ended the listing without a page.
   package var endTraffic = WalkReport.Traffic(requests: 0)
-  /// Items a deduplicating transform dropped.
+  /// The number of items that a deduplicating transform dropped.
   public package(set) var duplicatesDropped = 0
-  /// Time in which the consumer waited for a page.
+  /// The time in which the consumer waited for a page.
   public package(set) var waitingForNetwork: Duration = .zero
-  /// Time in which the walk waited for the consumer.
+  /// The time in which the walk waited for the consumer.
   public package(set) var waitingForConsumer: Duration = .zero
-  /// Where a later walk goes on: after the last page delivered, or the last item taken; nil when the
-  /// listing is exhausted.
+  /// The position at which a later walk continues: after the last page delivered, or the last item
+  /// consumed; nil when the listing is exhausted.
   ///
-  /// Where the walk's end closes what the server held for it, such as a scroll, the position leads
-  /// nowhere: a walk from there throws `PageError.Code.notResumable` and requests nothing, also when the
-  /// position was stored, and `warnings` say so before anything is closed.
+  /// If the end of the walk closes what the server held for it, such as a scroll, the position
+  /// leads nowhere: a walk from it throws `PageError.Code.notResumable` and requests nothing, even
+  /// if the position was stored. `warnings` say so before anything is closed.
   public package(set) var checkpoint: Position? = .start
-  /// What is wrong with the continuation behind the last page delivered, where the walk ended before it was
-  /// thrown, at a limit for example; nil otherwise. A walk from `checkpoint` throws it.
+  /// The error in the continuation behind the last page delivered, if the walk ended before
+  /// throwing it, for example at a limit; else nil. A walk from `checkpoint` throws it.
   public package(set) var nextFailure: PageError?
   /// The last total the server declared.
   public package(set) var total: Total?
-  /// What speaks against the walk being whole, though it is no failure; each once, at most 64.
+  /// Signs that the walk is not complete, or of other problems without a failure; each once, at
+  /// most 64.
   public package(set) var warnings: [Warning] = []
-  /// What the walk has changed by itself because of what it measured, the last 64 changes.
+  /// The settings that the walk has changed because of its measurements; the last 64 changes.
   public package(set) var adjustments: [Adjustment] = []
 
-  /// Whether the walk came to the end of the listing, and nothing speaks against it having been all:
-  /// `end` is `.exhausted`. What a server lists behind its own end is not known.
+  /// Whether the walk came to the end of the listing, and nothing indicates that items are missing:
+  /// `end` is `.exhausted`. Items that a server does not list cannot be known.
   public var isComplete: Bool {
     if case .exhausted = end { true } else { false }
   }
 
-  /// The report of a walk that has not begun.
+  /// Creates the report of a walk that has not begun.
   public init() {}
 }
 
 extension WalkReport: CustomStringConvertible {
-  /// One line: how the walk ended, then pages, items, requests, and what else there was of note.
+  /// One line: how the walk ended, then pages, items, requests, and other counts that are not zero.
   public var description: String {
     var parts = [
       pages.counted("page"), items.counted("item"), traffic.requests.counted("request"),
@@ -104,28 +106,28 @@ extension WalkReport.End: CustomStringConvertible {
 }
 
 extension WalkReport {
-  /// Something that speaks against a walk having delivered all there is, or that a caller would want
-  /// to mend, though it is no failure.
+  /// A sign that a walk has not delivered everything, or of a problem that the caller may want to
+  /// solve, without a failure.
   public struct Warning: Hashable, Sendable {
-    /// What kind of doubt this is. Compare with the constants; new ones may be added.
+    /// A kind of warning. Compare it with the constants; new ones may be added.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
       /// The name, in lower camel case.
       public let description: String
 
-      /// A code of your own, for a source of your own.
+      /// Creates a code for a source of your own.
       public init(_ name: String) { description = name }
     }
 
-    /// What kind of doubt this is.
+    /// The kind of warning.
     public var code: Code
-    /// What was seen and where, in a sentence. Text of the server in it is escaped.
+    /// What was observed and where, in a sentence. Text from the server is escaped.
     public var message: String {
       didSet { message = message.escapedForDisplay }
     }
-    /// What to change if the doubt is right; nil where nothing can be.
+    /// The change to make if the warning is right; nil if none would help.
     public var remedy: Remedy?
 
-    /// A warning of a kind, in words.
+    /// Creates a warning of a kind, with a message.
     public init(_ code: Code, _ message: String, remedy: Remedy? = nil) {
       self.code = code
       self.message = message.escapedForDisplay
@@ -133,7 +135,8 @@ extension WalkReport {
     }
   }
 
-  /// Adds what another walk for the same consumer has done; how this one ended, and where it goes on, stays.
+  /// Adds what another walk for the same consumer has done. How this one ended, and where it
+  /// continues, stays.
   package mutating func add(_ other: WalkReport) {
     pages += other.pages
     items += other.items
@@ -147,10 +150,10 @@ extension WalkReport {
     note(other.adjustments)
   }
 
-  /// The most warnings that a report keeps; a hostile server must not fill it.
+  /// The most warnings that a report keeps, so that a hostile server cannot fill it.
   static let mostWarnings = 64
 
-  /// Adds what is not there yet.
+  /// Adds the warnings that the report does not have yet.
   mutating func warn(_ new: [Warning]) {
     for warning in new where warnings.count < Self.mostWarnings && !warnings.contains(warning) {
       warnings.append(warning)
@@ -159,55 +162,55 @@ extension WalkReport {
 }
 
 extension WalkReport.Warning: CustomStringConvertible {
-  /// The message, and what to do about it.
+  /// The message, followed by the remedy.
   public var description: String { remedy.map { "\(message) \($0)" } ?? message }
 }
 
 extension WalkReport {
-  /// Something that a walk has changed by itself, because of what it measured: how far it loads ahead, how
+  /// A setting that a walk has changed because of its measurements: how far it loads ahead, how
   /// many pages it reads at once, how large they are.
   public struct Adjustment: Hashable, Sendable, CustomStringConvertible {
-    /// What can be changed.
+    /// A setting that a walk can change.
     public enum Subject: String, Hashable, Sendable {
-      /// How many pages a paginator loads ahead.
+      /// The number of pages that a paginator loads ahead.
       case pagesAhead
-      /// How many pages `Cursor.parallel(_:)` reads at once.
+      /// The number of pages that `Cursor.parallel(_:)` reads at once.
       case pagesAtOnce
-      /// How many items a page is asked for in.
+      /// The number of items that are requested in a page.
       case pageSize
     }
 
-    /// What was changed.
+    /// The setting that was changed.
     public var subject: Subject
-    /// What it was before.
+    /// The value before the change.
     public var from: Int
-    /// What it is since then.
+    /// The value since the change.
     public var to: Int
-    /// Why, in a sentence.
+    /// The reason, in a sentence.
     public var reason: String
 
     package init(_ subject: Subject, from: Int, to: Int, _ reason: String) {
       (self.subject, self.from, self.to, self.reason) = (subject, from, to, reason)
     }
 
-    /// `pagesAtOnce 8 → 4: …`
+    /// One line, such as `pagesAtOnce 8 → 4: …`.
     public var description: String { "\(subject.rawValue) \(from) → \(to): \(reason)" }
   }
 
   /// The most adjustments that a report keeps: a long walk has many.
   static let mostAdjustments = 64
 
-  /// Adds what was changed; the oldest give way.
+  /// Adds changes, and drops the oldest beyond the most that are kept.
   mutating func note(_ new: [Adjustment]) {
     adjustments += new
     adjustments.removeFirst(max(0, adjustments.count - Self.mostAdjustments))
   }
 }
 
-/// What a source has to say about a walk as a whole, once it has seen the pages.
+/// An observer of all pages of a walk, which adds warnings to its report.
 ///
-/// Made anew for each walk. `saw` is told of every page as it came from the source, before any
-/// transform; `warnings` is asked when the report is.
+/// Each walk has one of its own. `saw` gets every page as it came from the source, before any
+/// transform; `warnings` is called when the report is read.
 package struct WalkAudit: Sendable {
   package var saw: @Sendable (_ page: PageHead, _ items: Int) -> Void
   package var warnings: @Sendable (_ end: WalkReport.End) -> [WalkReport.Warning]
@@ -232,14 +235,14 @@ extension WalkReport {
     public var retries: Int
     /// How many of the requests followed a redirect.
     public var redirects: Int
-    /// Items that came, before any transform. The walk fills it in.
+    /// The number of items received, before any transform. The walk fills it in.
     public package(set) var items = 0
-    /// Items that a deduplicating transform dropped.
+    /// The number of items that a deduplicating transform dropped.
     public package(set) var duplicates = 0
-    /// Items that were set aside because they could not be decoded.
+    /// The number of items that were set aside because they could not be decoded.
     public var badItems: Int
 
-    /// One request that brought nothing, unless said otherwise.
+    /// Creates the traffic of one request without a body, unless told otherwise.
     public init(
       bytes: Int = 0, requests: Int = 1, retries: Int = 0, redirects: Int = 0, badItems: Int = 0
     ) {
@@ -250,7 +253,7 @@ extension WalkReport {
       self.badItems = badItems
     }
 
-    /// The sum of two fetches.
+    /// Returns the sum of two fetches.
     public static func + (left: Traffic, right: Traffic) -> Traffic {
       var sum = Traffic(
         bytes: left.bytes + right.bytes, requests: left.requests + right.requests,
