@@ -1,6 +1,6 @@
 /// Decides when a paginator loads the next page, and which consumer gets which items.
 ///
-/// One load runs at a time. A consumer that finds nothing loaded waits for the load that runs, or
+/// One load runs at a time. A consumer that finds nothing loaded waits for the running load, or
 /// starts one.
 struct LookAheadMachine<Item: Sendable>: Sendable {
   typealias State = LookAhead.State
@@ -13,17 +13,17 @@ struct LookAheadMachine<Item: Sendable>: Sendable {
     case failed(any Error)
   }
 
-  /// What a waiter gets.
+  /// The outcome for a waiter.
   struct Waking {
     let ticket: Int
     let outcome: Outcome
   }
 
-  /// What an event leads to; all of it is performed after the machine has decided.
+  /// The effects of an event, which are performed after the machine has decided.
   struct Effects {
-    /// For the consumer that caused the event; nil when it waits.
+    /// The outcome for the consumer that caused the event; nil if it waits.
     var outcome: Outcome?
-    /// For waiters, in the order in which they came.
+    /// The outcomes for waiters, in the order in which they came.
     var wake: [Waking] = []
     /// The number of the load to start.
     var start: Int?
@@ -35,15 +35,15 @@ struct LookAheadMachine<Item: Sendable>: Sendable {
   private(set) var state = State.idle
   private(set) var buffer: PageBuffer<Item>
   private(set) var waiters: [(ticket: Int, delivery: Delivery)] = []
-  /// Whether the last thing a consumer got was its cancellation.
+  /// Whether the last request of a consumer was cancelled.
   private(set) var isCancelled = false
-  /// How the depth has changed.
+  /// The changes of the depth.
   private(set) var adjustments: [WalkReport.Adjustment] = []
   private var pace = LookAheadPace()
   private var loads = 0
   /// Whether the last consumer asked for a whole page.
   private var takesPages = false
-  /// When the present event is.
+  /// The time of the present event.
   private var now = Duration.zero
 
   init(start: Position = .start, limits: LookAhead = LookAhead()) {
@@ -53,7 +53,7 @@ struct LookAheadMachine<Item: Sendable>: Sendable {
 
   // MARK: Consumers
 
-  /// A consumer asks for its next page or items.
+  /// Handles a consumer's request for its next page or items.
   mutating func next(_ delivery: Delivery, ticket: Int, at now: Duration = .zero) -> Effects {
     var effects = Effects()
     self.now = now
@@ -83,10 +83,10 @@ struct LookAheadMachine<Item: Sendable>: Sendable {
     return effects
   }
 
-  /// A consumer was cancelled before it asked.
+  /// Notes that a consumer was cancelled before it asked.
   mutating func consumerCancelled() { isCancelled = true }
 
-  /// A waiter was cancelled. The load goes with the last one.
+  /// Handles the cancellation of a waiter. With the last waiter, the load is cancelled.
   mutating func waiterCancelled(ticket: Int) -> Effects {
     var effects = Effects()
     guard let index = waiters.firstIndex(where: { $0.ticket == ticket }) else { return effects }
@@ -97,21 +97,22 @@ struct LookAheadMachine<Item: Sendable>: Sendable {
     return effects
   }
 
-  /// The last iterator is gone, and with it the reason for the load.
+  /// Cancels the load, unless a consumer waits for it: the last iterator is gone.
   mutating func consumersLeft() -> Effects {
     var effects = Effects()
     if waiters.isEmpty { cancel(&effects) }
     return effects
   }
 
-  /// Whether the page behind the one that is being loaded is loaded as soon as that has come: it goes whole to the
-  /// consumer that waits for it.
+  /// Whether the next page is loaded as soon as the one that is being loaded has come: that page
+  /// goes whole to a waiting consumer.
   var readsOn: Bool {
     mostBytesToReadOn != nil && !waiters.isEmpty && buffer.hasRoom(for: limits)
   }
 
-  /// How many bytes a page may have for which that may be so once a consumer waits: they take whole pages, each of
-  /// which makes the next one due. Nil where it may not.
+  /// The most bytes of a page behind which the next one may be loaded at once when a consumer
+  /// waits; nil if it may not be. It may be if consumers take whole pages, each of which makes the
+  /// next page due.
   var mostBytesToReadOn: Int? {
     let isDue = limits.threshold.isExceeded(Progress(consumed: 1, loaded: 1, lastPage: 1))
     return takesPages && limits.time == nil && isDue ? limits.maxBytes : nil
@@ -119,7 +120,7 @@ struct LookAheadMachine<Item: Sendable>: Sendable {
 
   // MARK: Loads
 
-  /// The load with this number has ended.
+  /// Handles the end of the load with this number.
   mutating func finished(
     _ id: Int, _ answer: LoadedPage<Item>, at now: Duration = .zero
   ) -> Effects {
@@ -138,13 +139,14 @@ struct LookAheadMachine<Item: Sendable>: Sendable {
     state = .idle
     switch answer {
     case .page(let page, let isLast):
-      // Also when the load was cancelled: the walk is beyond the page, which must not be lost.
+      // The page is kept even if its load was cancelled: the walk is beyond the page, which would
+      // be lost.
       buffer.append(page)
       if isLast { state = .exhausted }
     case .end:
       state = .exhausted
     case .failed(let error) where isWanted:
-      // A source that fails or cancels by itself would otherwise be asked for ever.
+      // Otherwise a source that fails or cancels on its own would be asked for ever.
       looksAhead = false
       if !(error is CancellationError) {
         state = .failed(error, isDelivered: !waiters.isEmpty)
@@ -157,7 +159,7 @@ struct LookAheadMachine<Item: Sendable>: Sendable {
     return effects
   }
 
-  /// Delivers what there is to the waiters, and sees to it that the others wait for something.
+  /// Delivers loaded pages to the waiters, and starts a load for those that get none.
   private mutating func serve(_ effects: inout Effects) {
     while buffer.hasPages, !waiters.isEmpty {
       let waiter = waiters.removeFirst()
@@ -195,7 +197,7 @@ struct LookAheadMachine<Item: Sendable>: Sendable {
     start(&effects)
   }
 
-  /// The limits, with the threshold that the paces of both sides ask for.
+  /// Returns the limits, with the threshold that the paces of loading and consuming ask for.
   private mutating func bounds() -> LookAhead {
     guard let marks = limits.time else { return limits }
     let progress = buffer.progress
@@ -231,15 +233,15 @@ struct LookAheadMachine<Item: Sendable>: Sendable {
 /// How far ahead of its consumers a paginator loads.
 struct LookAhead: Sendable {
   var threshold = Threshold.standard
-  /// Pages that are loaded and not begun, at most.
+  /// The most pages that are loaded and not begun.
   var maxPages = 1
-  /// Bytes of those pages, at most.
+  /// The most bytes of those pages.
   var maxBytes = 16 << 20
-  /// How long the items that are loaded and not consumed should last: below the low mark more is loaded,
-  /// above the high one no more. Nil where the threshold decides.
+  /// How long the items that are loaded and not consumed should last: below the low mark more is
+  /// loaded, above the high mark no more. Nil if the threshold decides.
   var time: ClosedRange<Duration>?
 
-  // Here and not in the machine, whose generic types are looked up at each event.
+  // Here and not in the machine, whose generic types would be looked up at each event.
 
   /// What a paginator is doing.
   enum State: Sendable {
@@ -258,11 +260,11 @@ struct LookAhead: Sendable {
   /// What a consumer asks for.
   enum Delivery: Sendable {
     case page
-    /// Items, which are noted as they are consumed.
+    /// Items; the mark counts those that are consumed.
     case items(ItemMark? = nil)
   }
 
-  /// Why nothing can be loaded within these bounds; nil where it can.
+  /// The error of bounds within which nothing can be loaded; nil if they work.
   var error: PageError? {
     let problem: String? =
       if maxPages < 1 {

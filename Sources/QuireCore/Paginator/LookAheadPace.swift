@@ -1,6 +1,6 @@
-/// How fast pages come and how fast they are consumed, and how far ahead that asks to load.
+/// The paces at which pages come and items are consumed, and how far ahead they ask to load.
 struct LookAheadPace: Sendable {
-  /// The last 32 numbers of a kind.
+  /// The last 32 measurements of one kind.
   private struct Recent: Sendable {
     private var all: [Double] = []
     private var place = 0
@@ -19,33 +19,33 @@ struct LookAheadPace: Sendable {
     var largest: Double { all.max() ?? 0 }
   }
 
-  /// In seconds.
+  /// The times of loads, in seconds.
   private var latency = Recent()
-  /// In seconds an item.
+  /// The times in which an item was consumed, in seconds.
   private var consumption = Recent()
   private var loadBegan: Duration?
   private var served: (at: Duration, items: Int)?
   private var isFilling = true
-  /// How many pages ahead were aimed at the last time.
+  /// The number of pages ahead that was last aimed at.
   private(set) var depth = 1
 
   // MARK: Events
 
-  /// A consumer asks.
+  /// Notes that a consumer asks.
   mutating func asked(at now: Duration) {
     guard let served else { return }
     consumption.add((now - served.at) / .seconds(1) / Double(served.items))
     self.served = nil
   }
 
-  /// A consumer got items.
+  /// Notes that a consumer got items.
   mutating func served(_ items: Int, at now: Duration) {
     served = items > 0 ? (now, items) : nil
   }
 
   mutating func loadBegan(at now: Duration) { loadBegan = now }
 
-  /// A load ended; `isPage` where it brought one.
+  /// Notes that a load ended; `isPage` if it brought a page.
   mutating func loadEnded(isPage: Bool, at now: Duration) {
     if isPage, let loadBegan { latency.add((now - loadBegan) / .seconds(1)) }
     loadBegan = nil
@@ -53,10 +53,11 @@ struct LookAheadPace: Sendable {
 
   // MARK: How far ahead
 
-  /// Below how many items that are left the next page is due; nil before anything is known.
+  /// Returns the number of remaining items below which the next page is due; nil before both paces
+  /// are known.
   ///
-  /// While it fills up, these are the items that last for the high mark, and behind that those for the
-  /// low one. Neither mark is below the longest time that one of the last 32 pages took.
+  /// While loading fills up, that is the number of items that last for the high mark, afterwards
+  /// for the low mark. Neither mark counts as less than the longest time of the last 32 pages.
   mutating func wanted(_ marks: ClosedRange<Duration>, left: Int) -> Int? {
     guard consumption.isKnown, latency.isKnown else { return nil }
     let low = max(marks.lowerBound / .seconds(1), latency.largest)
@@ -68,12 +69,12 @@ struct LookAheadPace: Sendable {
 
   private func items(lasting seconds: Double) -> Int {
     let perItem = consumption.mean
-    // An item too many by rounding would be a page too many.
+    // Without the tolerance, rounding could add an item, and with it a page.
     return perItem * 1e9 > seconds
       ? Int((seconds / perItem * (1 - 1e-9)).rounded(.up)) : 1_000_000_000
   }
 
-  /// Notes how many pages ahead are aimed at; returns the change, if it is one.
+  /// Notes how many pages ahead the marks ask for. Returns the change, if there is one.
   mutating func aim(
     _ marks: ClosedRange<Duration>, perPage: Int, most: Int
   ) -> WalkReport.Adjustment? {

@@ -1,13 +1,14 @@
 /// The pages that a paginator has loaded and not delivered, and how far its consumers are.
 ///
-/// Counts are of the whole walk: `consumed` ≤ `delivered.count` ≤ `loaded`. What was delivered is
-/// consumed when a consumer asks for more, but for the first item of each delivery: that one counts at
-/// once.
+/// Counts are those of the whole walk: `consumed` ≤ `delivered.count` ≤ `loaded`. Delivered items
+/// count as consumed when a consumer asks for more, except the first item of each delivery, which
+/// counts at once.
 struct PageBuffer<Item: Sendable>: Sendable {
   private(set) var pages: [Page<Item>] = []
-  /// Items and bytes of each of them: every event asks, and an array of generic pages answers slowly.
+  /// The items and bytes of each page: every event reads them, and an array of generic pages is
+  /// slow to read.
   private var sizes: [(items: Int, bytes: Int)] = []
-  /// How many items of the first page are delivered.
+  /// The number of items of the first page that are delivered.
   private var begun = 0
   private(set) var delivered: DeliveredPages<Item>
   private(set) var consumed = 0
@@ -23,7 +24,7 @@ struct PageBuffer<Item: Sendable>: Sendable {
 
   var isEmpty: Bool { sizes.isEmpty }
 
-  /// Whether a consumer finds something: a page, or what a loop over items has left of one.
+  /// Whether there is something to deliver: a page, or items that a loop has left.
   var hasPages: Bool { !isEmpty || delivered.open.hasLeftovers }
 
   mutating func append(_ page: Page<Item>) {
@@ -35,8 +36,8 @@ struct PageBuffer<Item: Sendable>: Sendable {
     largestPage = max(largestPage, size.bytes)
   }
 
-  /// Whether another page may be loaded besides `pending` ones. It is expected to be as large as the
-  /// largest so far; its size is not known before.
+  /// Whether another page may be loaded besides `pending` ones. Its size is not known before, so it
+  /// counts as large as the largest page so far.
   func hasRoom(for limits: LookAhead, pending: Int = 0, isBegun: Bool = false) -> Bool {
     let ahead = sizes.dropFirst(begun > 0 || isBegun ? 1 : 0)
     guard ahead.count + pending < limits.maxPages else { return false }
@@ -44,12 +45,12 @@ struct PageBuffer<Item: Sendable>: Sendable {
     return bytes <= limits.maxBytes
   }
 
-  /// A consumer asks for more: it is done with everything so far.
+  /// Counts everything that was delivered as consumed, because a consumer asks for more.
   mutating func catchUp() { consumed = max(consumed, delivered.consumed) }
 
   // MARK: Delivering
 
-  /// Delivers the rest of the first page.
+  /// Delivers the items that a loop has left, or the rest of the first page.
   mutating func takePage() -> Page<Item> {
     let page = delivered.open.takeLeftover() ?? take(unread)
     catchUp()
@@ -67,7 +68,7 @@ struct PageBuffer<Item: Sendable>: Sendable {
   private mutating func takeItems(
     _ limits: LookAhead, isLoading: Bool, isIdle: Bool
   ) -> Page<Item> {
-    // One by one, because each may make the next page due.
+    // Items that a loop has left come one by one, because each may make the next page due.
     if let page = delivered.open.takeLeftover(limit: 1) {
       consumed += 1
       return page
@@ -77,8 +78,8 @@ struct PageBuffer<Item: Sendable>: Sendable {
     progress.consumed += 1
     var size = unread
     if isLoading {
-      // Its arrival moves the threshold, so look again after every item, unless it takes the last
-      // room there is.
+      // The page that arrives moves the threshold, so the consumer has to ask again after every
+      // item, unless that page takes the last room there is.
       if hasRoom(for: limits, pending: 1, isBegun: true) { size = 1 }
     } else if isIdle, hasRoom(for: limits, isBegun: true) {
       if limits.threshold.isExceeded(progress) {
@@ -92,14 +93,14 @@ struct PageBuffer<Item: Sendable>: Sendable {
     return page
   }
 
-  /// The items of the first page that are not delivered.
+  /// The number of items of the first page that are not delivered.
   private var unread: Int { (sizes.first?.items ?? 0) - begun }
 
   private mutating func take(_ count: Int) -> Page<Item> {
     let whole = pages[0]
     var page = whole.dropping(items: begun)
     page.cut(toItems: count)
-    // Another loop may leave its part of the page unread.
+    // Another loop may leave its part of the page unread; then the page is not consumed.
     let isShared = begun > 0 && delivered.open.unread > 0
     if isShared, !page.head.receipts.isEmpty { page.head.receipts = [] }
     delivered.note(count, of: whole, from: begun)
@@ -113,25 +114,25 @@ struct PageBuffer<Item: Sendable>: Sendable {
   }
 }
 
-/// What the consumers of a paginator have.
+/// The pages and items that the consumers of a paginator got.
 struct DeliveredPages<Item: Sendable>: Sendable {
-  /// Pages, in whole or in part.
+  /// The number of pages, delivered in whole or in part.
   private(set) var pages = 0
-  /// Items, those included that loops over items have not consumed yet.
+  /// The number of items, including those that loops over items have not consumed yet.
   private(set) var count = 0
-  /// What loops over items are in the middle of.
+  /// The pages that loops over items are in the middle of.
   var open = OpenPages<Item>()
-  /// Where it ends.
+  /// The position behind the last delivered item.
   private var end: Position?
   /// Whether more parts of the last page follow.
   private var isWithinPage = false
 
   init(start: Position) { end = start }
 
-  /// Items that a consumer is done with, or has in hand.
+  /// The number of items that consumers are done with or are handling.
   var consumed: Int { count - open.unread }
 
-  /// Where a later walk goes on behind what was consumed.
+  /// The position at which a later walk continues behind the consumed items.
   var checkpoint: Position? { open.checkpoint ?? end }
 
   fileprivate mutating func note(_ items: Int, of page: Page<Item>, from begun: Int) {

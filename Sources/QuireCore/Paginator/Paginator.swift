@@ -1,18 +1,18 @@
 import Synchronization
 
-/// A walk that loads ahead: the next page is on its way while this one is being handled.
+/// A walk that loads ahead: the next page is loading while this one is being handled.
 ///
 /// ```swift
 /// for try await page in Paginator(issues) { … }
 /// for try await issue in Paginator(issues).items { … }
 /// ```
 /// Nothing is loaded before the first page is asked for, never more than one page at a time, and
-/// never further ahead than the consumer's pace allows. Leaving the loop, or letting go of the
+/// never further ahead than the consumer's pace allows. Leaving the loop, or releasing the
 /// paginator and its iterators, cancels what is in flight. An error reaches the consumer after
-/// everything that was loaded before it; the `next()` after it tries the same page again. Where asking
-/// for the next page makes the server forget this one, nothing is loaded ahead.
+/// everything that was loaded before it; the `next()` after it tries the same page again. If the
+/// request for the next page makes the server forget this one, nothing is loaded ahead.
 ///
-/// A paginator is one walk: another loop goes on where the last one stopped, and two loops at the
+/// A paginator is one walk: another loop continues where the last one stopped, and two loops at the
 /// same time share the pages, each of which goes to one of them. Pages are not kept once they are
 /// delivered; `PagedList` in QuireLists keeps them.
 public actor Paginator<Item: Sendable>: PageSequence {
@@ -27,10 +27,10 @@ public actor Paginator<Item: Sendable>: PageSequence {
   private let overlapsTransfers: Bool
   private let stopwatch: Stopwatch
   private var machine: Machine
-  /// Made with the first load.
+  /// The walk, made with the first load.
   private var walk: Walk<Item>?
   private var load: (id: Int, task: Task<Void, Never>)?
-  /// How soon the page is needed that is being loaded.
+  /// The urgency of the page that is being loaded.
   private var urgency: ReadUrgency?
   private var waiting: [Int: Suspension<Machine.Outcome>] = [:]
   private var tickets = 0
@@ -38,29 +38,32 @@ public actor Paginator<Item: Sendable>: PageSequence {
   private let iterators = Atomic<Int>(0)
   private let published: Mutex<Published>
 
-  /// Loads ahead in a walk of `cursor`.
+  /// Creates a paginator that loads ahead in a walk of `cursor`.
   ///
   /// - Parameters:
   ///   - cursor: The listing, where to start, and when to stop.
   ///   - threshold: When the next page is loaded. Default: when more than 0.6 of the loaded items
   ///     are consumed. A page delivered as a whole counts as consumed up to its end.
-  ///   - maxPagesAhead: How many pages may be loaded and not begun. Default 1: more only helps where the
-  ///     times of pages vary a lot. Less than 1 is thrown by the first `next()`.
-  ///   - maxBytesAhead: How many bytes those pages may have, as far as that is known before they are
-  ///     loaded: the next page is taken for as large as the largest so far, and only loaded where it
-  ///     would fit. One that turns out larger goes beyond the bound by what it has more, and from then
-  ///     on is the measure. Default 16 MiB. To end such a transfer, set `Limits.bytes` for the walk or
-  ///     a limit of the source for its pages.
+  ///   - maxPagesAhead: The most pages that may be loaded and not begun. Default 1: more only helps
+  ///     if the times of pages vary a lot. Less than 1 is `invalidArgument`, thrown by the first
+  ///     `next()`.
+  ///   - maxBytesAhead: The most bytes of those pages, as far as they are known before loading: the
+  ///     next page counts as large as the largest so far, and is loaded only if it would fit. A
+  ///     page that turns out larger exceeds the bound, and is the measure from then on. Default 16
+  ///     MiB. To end such a transfer, set `Limits.bytes` for the walk or a limit of the source for
+  ///     its pages.
   ///   - timeAhead: How long the items loaded ahead should last at the consumer's pace, in place of
-  ///     `threshold`: below the low mark more is loaded, until they last for the high one, and never
-  ///     beyond `maxPagesAhead` and `maxBytesAhead`. A mark counts as no less than the longest time of the last
-  ///     32 pages, so that the consumer need not wait for the next one that takes as long. Each change of the depth
-  ///     that results is among the report's `adjustments`. Default: `threshold` decides.
-  ///   - overlapsTransfers: Whether the next page is asked for as soon as the head of this one says where it is,
-  ///     by a Link or another field, while the body of this one still arrives. It saves the time to the first
-  ///     byte of pages that take long to arrive, and takes a second connection of HTTP/1. Only while a consumer
-  ///     waits, for bodies whose `Content-Length` is within `maxBytesAhead`, and where the description lets nothing
-  ///     in a body end the listing. Default: no, because the request is in vain where this page breaks off.
+  ///     `threshold`: below the low mark more is loaded, until they last for the high one, and
+  ///     never beyond `maxPagesAhead` and `maxBytesAhead`. A mark counts as no less than the
+  ///     longest time of the last 32 pages, so that the consumer need not wait for another page
+  ///     that takes as long. Each change of the depth is among the report's `adjustments`. Default:
+  ///     `threshold` decides.
+  ///   - overlapsTransfers: Whether the next page is requested as soon as the head of this one says
+  ///     where it is, by a Link or another field, while the body of this one still arrives. It
+  ///     saves the time to the first byte of pages that take long to arrive, and takes a second
+  ///     connection with HTTP/1. Only while a consumer waits, for bodies whose `Content-Length` is
+  ///     within `maxBytesAhead`, and if the description lets nothing in a body end the listing.
+  ///     Default: no, because the request is in vain if this page breaks off.
   public init(
     _ cursor: Cursor<Item>, threshold: Threshold = .standard, maxPagesAhead: Int = 1,
     maxBytesAhead: Int = 16 << 20, timeAhead: ClosedRange<Duration>? = nil,
@@ -80,18 +83,19 @@ public actor Paginator<Item: Sendable>: PageSequence {
 
   deinit { load?.task.cancel() }
 
-  /// Goes on with the walk, page by page.
+  /// Returns an iterator that continues the walk, page by page.
   public nonisolated func makeAsyncIterator() -> Iterator { Iterator(self) }
 
   /// The same walk, item by item; the next page becomes due with each item, not with each page.
   ///
-  /// Another loop goes on with the next item, also after one that was left in the middle of a page.
+  /// Another loop continues with the next item, even if the loop before was left in the middle of a
+  /// page.
   public nonisolated var items: ItemSequence<ItemPages> {
     ItemSequence(ItemPages(paginator: self))
   }
 
-  /// What the walk has done so far, as far as its pages were delivered. The traffic includes what is
-  /// loaded ahead.
+  /// What the walk has done so far, as far as its pages were delivered. The traffic includes that
+  /// of pages loaded ahead.
   public nonisolated var report: WalkReport {
     published.withLock { $0.report(isIterated: iterators.load(ordering: .acquiring) > 0) }
   }
@@ -103,7 +107,7 @@ public actor Paginator<Item: Sendable>: PageSequence {
     await walk?.close()
   }
 
-  /// Whether a page is on its way that a consumer wants.
+  /// Whether a page is being loaded that a consumer wants.
   var isLoading: Bool {
     if case .loading = machine.state { true } else { false }
   }
@@ -153,7 +157,7 @@ public actor Paginator<Item: Sendable>: PageSequence {
     if left == 0 { Task { await consumersLeft() } }
   }
 
-  /// Cancels what is in flight and frees what the source holds, unless another loop has begun.
+  /// Cancels the load, and frees what the server holds, unless another loop has begun.
   private func consumersLeft() async {
     guard iterators.load(ordering: .acquiring) == 0 else { return }
     perform(machine.consumersLeft())
@@ -175,7 +179,7 @@ public actor Paginator<Item: Sendable>: PageSequence {
   private func start(_ id: Int) {
     let walk = walk ?? cursor.walk()
     self.walk = walk
-    // Only the walk is held: the load ends with the paginator.
+    // The task holds only the walk, not the paginator: the load ends with the paginator.
     let urgency = ReadUrgency(
       waiting.isEmpty ? .ahead : .waited, mostBytesToReadOn: machine.mostBytesToReadOn,
       overlapsTransfers: overlapsTransfers)
@@ -193,12 +197,12 @@ public actor Paginator<Item: Sendable>: PageSequence {
   private func finished(_ id: Int, _ answer: LoadedPage<Item>) {
     if load?.id == id { (load, urgency) = (nil, nil) }
     perform(machine.finished(id, answer, at: stopwatch.elapsed()))
-    // Its connection and its place at the host are not held for a consumer that may take its time.
+    // The consumer may take its time, and need not hold the connection and a place at the host.
     if load == nil { walk?.leaveNext() }
   }
 
   private func publish() {
-    // By its parts: the machine as a whole would be copied for it.
+    // Made of the parts that are needed, because the machine as a whole would be copied.
     let now = Published(
       walk: walk, state: machine.state, delivered: machine.buffer.delivered,
       isCancelled: machine.isCancelled, hasPages: !machine.buffer.isEmpty, times: times,
@@ -210,18 +214,17 @@ public actor Paginator<Item: Sendable>: PageSequence {
 // MARK: - Iterating
 
 extension Paginator {
-  /// A loop over the walk of a paginator. Dropping it cancels what is in flight, unless another one
-  /// is there.
+  /// An iterator over the walk of a paginator. Dropping the last one cancels what is in flight.
   public struct Iterator: AsyncIteratorProtocol {
     private let token: IterationToken
-    /// The receipts of the page that the consumer has in hand: the walk behind it is further.
+    /// The receipts of the page that the consumer is handling; the walk may be further.
     private var receipts: [PageReceipt] = []
 
     fileprivate init(_ paginator: Paginator, mark: ItemMark? = nil) {
       token = IterationToken(paginator, mark: mark)
     }
 
-    /// The next page; nil at the end. After an error, the page that failed.
+    /// Returns the next page, and nil at the end. After an error, tries the page that failed again.
     public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws -> Page<Item>? {
@@ -231,13 +234,13 @@ extension Paginator {
       return page
     }
 
-    /// The next page; nil at the end. After an error, the page that failed.
+    /// Returns the next page, and nil at the end. After an error, tries the page that failed again.
     public mutating func next() async throws -> Page<Item>? {
       try await next(isolation: #isolation)
     }
   }
 
-  /// The pages of a paginator, cut where its next page becomes due; what `items` is made of.
+  /// The pages of a paginator, cut where its next page becomes due; the base of `items`.
   public struct ItemPages: PageSequence, Sendable {
     /// A page, or a part of one.
     public typealias Element = Page<Item>
@@ -246,14 +249,14 @@ extension Paginator {
 
     fileprivate let paginator: Paginator
 
-    /// Goes on with the walk.
+    /// Returns an iterator that continues the walk.
     public func makeAsyncIterator() -> Iterator { Iterator(paginator, mark: ItemMark()) }
   }
 
-  /// The right to iterate: with the last one the look-ahead ends.
+  /// A token of an iterator: without any of them, loading ahead ends.
   private final class IterationToken: Sendable {
     let paginator: Paginator
-    /// Where consumed items are noted, if they are consumed one by one.
+    /// Counts the consumed items of a loop over items; nil in a loop over pages.
     let mark: ItemMark?
 
     init(_ paginator: Paginator, mark: ItemMark?) {
@@ -275,7 +278,7 @@ extension Paginator.Iterator: Sendable {}
 // MARK: - Report
 
 extension Paginator {
-  /// What a report is made of, as of the last step.
+  /// The parts of a report, as of the last step.
   private struct Published: Sendable {
     var walk: Walk<Item>?
     var state = LookAhead.State.idle
@@ -285,14 +288,15 @@ extension Paginator {
     var times = WaitingTimes()
     var adjustments: [WalkReport.Adjustment] = []
 
-    /// The walk's report, seen from the consumer: what is loaded ahead does not count yet.
+    /// Returns the walk's report as the consumer sees it: pages loaded ahead do not count yet.
     func report(isIterated: Bool) -> WalkReport {
       var report = walk?.report ?? WalkReport()
       let isRead = !hasPages && delivered.open.unread == 0
       report.pages = delivered.pages
       report.items = delivered.consumed
-      // The walk may have read its last page meanwhile, which is no consumer's before the machine knows of it. The
-      // end may have been an answer behind the last page, which then leads there.
+      // The walk may have read its last page meanwhile, which does not count before the machine
+      // knows of it. The end may also have been an answer of its own behind the last page, which
+      // then leads there.
       let isOver = isExhausted && report.checkpoint == nil && isRead
       report.checkpoint = isOver ? nil : delivered.checkpoint
       report.note(adjustments)
@@ -313,7 +317,7 @@ extension Paginator {
       }
     }
 
-    /// Why no more pages come to the consumer, when the walk behind them ended like that.
+    /// Returns why no more pages come to the consumer, if the walk ended with `end`.
     private func end(
       ofWalk end: WalkReport.End, isRead: Bool, isIterated: Bool
     ) -> WalkReport.End {
@@ -328,13 +332,13 @@ extension Paginator {
   }
 }
 
-/// How long a consumer waited for pages, and the pages for the consumer.
+/// The times in which a consumer waited for pages, and the walk for the consumer.
 private struct WaitingTimes: Sendable {
   private(set) var forNetwork: Duration = .zero
   private(set) var forConsumer: Duration = .zero
   private var lastDelivery: Duration?
 
-  /// The consumer asked at one time and was served at another.
+  /// Notes that the consumer asked at `begin` and was served at `end`.
   mutating func waited(from begin: Duration, to end: Duration) {
     if let lastDelivery { forConsumer += max(.zero, begin - lastDelivery) }
     forNetwork += end - begin
@@ -342,14 +346,14 @@ private struct WaitingTimes: Sendable {
   }
 }
 
-/// What loading one page of a walk brought.
+/// The result of loading one page of a walk.
 package enum LoadedPage<Item: Sendable>: Sendable {
-  /// A page; `isLast` where the walk has no more to give in that direction.
+  /// A page; `isLast` if the walk has no more pages in that direction.
   case page(Page<Item>, isLast: Bool)
   case end
   case failed(any Error)
 
-  /// Loads the page after the last one.
+  /// Loads the next page of the walk.
   @concurrent package static func next(of walk: Walk<Item>) async -> LoadedPage {
     do {
       guard let page = try await walk.next(isolation: nil) else { return .end }
@@ -361,7 +365,7 @@ package enum LoadedPage<Item: Sendable>: Sendable {
     }
   }
 
-  /// Loads the page before the first one.
+  /// Loads the page before the first one of the walk.
   @concurrent package static func previous(of walk: Walk<Item>) async -> LoadedPage {
     do {
       guard let page = try await walk.previous() else { return .end }
@@ -371,12 +375,12 @@ package enum LoadedPage<Item: Sendable>: Sendable {
     }
   }
 
-  /// Whether it is a page.
+  /// Whether the load brought a page.
   var isPage: Bool {
     if case .page = self { true } else { false }
   }
 
-  /// Whether nothing was brought.
+  /// Whether the load failed.
   package var isFailure: Bool {
     if case .failed = self { true } else { false }
   }

@@ -8,9 +8,9 @@ public struct Threshold: Hashable, Sendable {
     case oneViewport, never
   }
 
-  /// What a fraction is a fraction of.
+  /// The items of which a fraction is taken.
   public enum Basis: Hashable, Sendable {
-    /// Everything loaded so far: the lead grows with the listing, as far as a paginator lets it.
+    /// All items loaded so far: the lead grows with the listing, up to the bounds of the paginator.
     case everything
     /// The last page that has items: the lead stays the same.
     case lastPage
@@ -27,20 +27,20 @@ public struct Threshold: Hashable, Sendable {
   /// Loads nothing ahead: a page is loaded when a consumer waits for it.
   public static let onDemand = Threshold(.never)
 
-  /// Loads when less than one viewport is left; without a viewport, fewer items than the last page
-  /// has.
+  /// Loads when less than one viewport is left or, without a viewport, fewer items than the last
+  /// page has.
   public static let oneViewport = Threshold(.oneViewport)
 
   /// Loads when consumed / loaded is greater than `fraction`, which lies in 0…1: 0 loads with the
-  /// first item, 1 never ahead.
+  /// first item, 1 never loads ahead.
   ///
   /// Traps for anything else; `init(fraction:of:)` throws for a number from outside the program.
   public static func fraction(_ fraction: Double, of basis: Basis = .everything) -> Threshold {
     literal { try Threshold(fraction: fraction, of: basis) }
   }
 
-  /// Loads when fewer than `items` loaded items are left, 0 or more; 0 loads nothing ahead. Places in a
-  /// view load nothing by this: they are not counted in items.
+  /// Loads when fewer than `items` loaded items are left, 0 or more; 0 loads nothing ahead. Places
+  /// in a view load nothing by this, because they are not counted in items.
   ///
   /// Traps for a negative number; `init(remaining:)` throws for one from outside the program.
   public static func remaining(items: Int) -> Threshold {
@@ -56,7 +56,8 @@ public struct Threshold: Hashable, Sendable {
     literal { try Threshold(remainingExtent: extent) }
   }
 
-  /// As `fraction(_:of:)`. Throws `invalidArgument` for a number that is not in 0…1.
+  /// Creates the threshold of `fraction(_:of:)`. Throws `invalidArgument` for a number that is not
+  /// in 0…1.
   public init(fraction: Double, of basis: Basis = .everything) throws {
     guard fraction >= 0, fraction <= 1 else {
       throw Self.refusal("fraction is \(fraction); give a number from 0 to 1.")
@@ -64,14 +65,14 @@ public struct Threshold: Hashable, Sendable {
     self.init(basis == .everything ? .fraction(fraction) : .fractionOfLastPage(fraction))
   }
 
-  /// As `remaining(items:)`. Throws `invalidArgument` for a negative number.
+  /// Creates the threshold of `remaining(items:)`. Throws `invalidArgument` for a negative number.
   public init(remaining items: Int) throws {
     guard items >= 0 else { throw Self.refusal("remaining items are \(items); give 0 or more.") }
     self.init(.remaining(items))
   }
 
-  /// As `remainingExtent(_:)`. Throws `invalidArgument` for a negative number and for one that is not
-  /// finite.
+  /// Creates the threshold of `remainingExtent(_:)`. Throws `invalidArgument` for a negative number
+  /// and for one that is not finite.
   public init(remainingExtent extent: Double) throws {
     guard extent >= 0, extent.isFinite else {
       throw Self.refusal("remaining extent is \(extent); give a finite number, 0 or more.")
@@ -110,8 +111,8 @@ extension Threshold {
     }
   }
 
-  /// The smallest count beyond what is consumed at which the next page is due; nil when none of the
-  /// loaded items is.
+  /// Returns the smallest number of consumed items, beyond the present one, at which the next page
+  /// is due; nil if no loaded item makes it due.
   func trigger(after progress: Progress) -> Int? {
     let loaded = progress.loaded
     var guess =
@@ -135,13 +136,13 @@ extension Threshold {
   }
 }
 
-/// How far a consumer is: items counted over the whole walk.
+/// The progress of a consumer, in items counted over the whole walk.
 package struct Progress: Hashable, Sendable {
-  /// Items the consumer is done with, the one in hand included.
+  /// The items that the consumer is done with, including the one that it is handling.
   package var consumed = 0
-  /// Items loaded.
+  /// The items loaded.
   package var loaded = 0
-  /// Items of the last page that has any.
+  /// The items of the last page that has any.
   package var lastPage = 0
 
   package init(consumed: Int = 0, loaded: Int = 0, lastPage: Int = 0) {

@@ -1,16 +1,17 @@
 import Synchronization
 
 extension Cursor {
-  /// Only the first of all items with the same `key`: pages shift while a listing is read, and an
-  /// item comes twice.
+  /// Returns only the first of all items with the same `key`: pages shift while a listing is read,
+  /// so that items come twice.
   ///
-  /// Every key of the walk is remembered, so memory grows with the listing. The report counts what
-  /// was dropped.
+  /// Every key of the walk is remembered, so memory grows with the listing. The report counts the
+  /// dropped items.
   ///
   /// Keys are not part of a position, which would grow with them. So a walk that begins behind the
-  /// start of the listing does not know what came before: give it `known`, the keys of what an earlier
-  /// walk has delivered, at least of the pages shortly before. Without them its report warns by
-  /// `WalkReport.Warning.Code.forgottenKeys`. An empty set says that nothing came before.
+  /// start of the listing does not know which items came before: pass as `known` the keys of the
+  /// items that an earlier walk has delivered, at least those of the pages shortly before. Without
+  /// them the report warns by `WalkReport.Warning.Code.forgottenKeys`. An empty set says that no
+  /// items came before.
   public func deduplicated<Key: Hashable & Sendable>(
     known: Set<Key>? = nil, by key: @escaping @Sendable (Item) -> Key
   ) -> Cursor<Item> {
@@ -25,18 +26,18 @@ extension WalkReport.Warning.Code {
 }
 
 extension Remedy.Setting {
-  /// The keys of what earlier walks have delivered.
+  /// The keys of the items that earlier walks have delivered.
   public static let knownKeys = Self("deduplicated.known")
 }
 
-/// Drops items whose key has been met before. Reading a page again does not take its own items for
+/// Drops items whose key was met before. When a page is read again, its own items do not count as
 /// repetitions.
 final class DeduplicatingReader<Item: Sendable, Key: Hashable & Sendable>: DerivedReader {
   private struct Memory: Sendable {
     var known: Set<Key> = []
-    /// The page read last, and what it added.
+    /// The page read last, and the keys that it added.
     var last: (position: Position, keys: [Key])?
-    /// Whether items may have been delivered before the first page whose keys are not known.
+    /// Whether items whose keys are not known may have been delivered before the first page.
     var mayHaveForgotten: Bool
     var first: Position?
   }
@@ -80,7 +81,7 @@ final class DeduplicatingReader<Item: Sendable, Key: Hashable & Sendable>: Deriv
       memory.last = (position, added)
       guard kept.count < page.items.count else { return page }
       var result = page.withItems(kept.map { page.items[$0] })
-      // What came twice is not delivered twice.
+      // A dropped item is not delivered twice, so the page does not overlap with the one before.
       result.head.sample?.edges = PageEdges()
       result.head.origins = page.origins(ofItems: kept)
       result.traffic.duplicates += page.items.count - kept.count

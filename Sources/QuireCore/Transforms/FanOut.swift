@@ -1,25 +1,32 @@
 extension Cursor {
-  /// The items of the listings that belong to this one's items, one listing after the other, in order: the
-  /// issues of all repositories, the comments of all issues.
+  /// Returns the items of the listings that belong to this listing's items, one listing after the
+  /// other, in order: the issues of all repositories, the comments of all issues.
   ///
   /// ```swift
   /// let comments = issues.flatMap(concurrency: 4) { issue in
   ///   client.cursor(of: Comment.self, at: issue.commentsURL, pagination: .github)
   /// }
   /// ```
-  /// Up to `concurrency` listings are begun ahead, each by its first page, and waited for in order; without
-  /// `ordered` they are read at once, and each page comes when it is there: faster, where children are long or
-  /// slow. A position covers both levels, and calls can be nested: a new process goes on in the middle of a
-  /// child's listing. Listings without items are passed over. What `children` throws is
-  /// `transformFailed`. A child's page keeps its metadata, and its traffic has that of the parents' pages that
-  /// were read for it; its total is its own listing's, and not given. What the walks of parents and children
-  /// have to warn of is in the report, `truncatedSource` for a listing with fewer items than its server had
-  /// declared. The parents' limits on pages and items count parents; those of the result count children. One
-  /// walk and its copies keep count of the limits, and of the keys, of parents and children, however often it is
-  /// left and gone on with; positions keep neither, so that a walk from a stored one begins to count anew. Limits
-  /// on bytes and requests have to allow a page of parents and one of a child, and the error says so where nothing
-  /// came; with them nothing is begun ahead before a page came or a listing was passed over. A `concurrency` below
-  /// 1 is `invalidArgument`, thrown by the first `next()`. Default: 1, nothing is begun ahead.
+  /// Up to `concurrency` of the children's listings are begun ahead, each by its first page, and
+  /// delivered in order. Without `ordered` they are read at once, and each page is delivered when
+  /// it comes: faster, if listings are long or slow. Default: 1, nothing is begun ahead. A
+  /// `concurrency` below 1 is `invalidArgument`, thrown by the first `next()`. An error that
+  /// `children` throws is `transformFailed`.
+  ///
+  /// A position covers both levels, and calls can be nested: a new process continues in the middle
+  /// of a child's listing. Listings without items are skipped. A child's page keeps its metadata,
+  /// and its traffic includes that of the parents' pages that were read for it. It has no total,
+  /// because a child's total counts that child's listing alone.
+  ///
+  /// Warnings of the parents' and the children's walks are in the report, with `truncatedSource`
+  /// for a listing with fewer items than its server had declared. The parents' limits on pages and
+  /// items count parents; those of the result count children. A walk and its copies keep the counts
+  /// and the deduplication keys of parents and children, however often the walk is left and
+  /// continued. Positions keep neither, so that a walk from a stored position begins to count anew.
+  ///
+  /// Limits on bytes and requests have to allow a page of parents and one of a child; the error
+  /// says so if no page came. With such limits, nothing is begun ahead before a page came or a
+  /// listing was skipped.
   public func flatMap<Child: Sendable>(
     concurrency: Int = 1, ordered: Bool = true,
     _ children: @escaping @Sendable (Item) throws -> Cursor<Child>
@@ -34,14 +41,17 @@ extension Cursor {
   }
 }
 
-/// Where listings of listings go on that were begun, and the parents behind them: `{"open": [{"parent": …,
-/// "child": …}], "parents": …}`, or `{"parent": …, "child": …}` where the parents go on with the one whose listing goes
-/// on. Each place in there has the members of a position.
+/// The places of a listing of listings: the children's listings that were begun, and the parents
+/// behind them.
+///
+/// Written as `{"open": [{"parent": …, "child": …}], "parents": …}`, or as `{"parent": …, "child":
+/// …}` if the parents continue with the one whose listing was begun. Each place in it has the
+/// members of a position.
 struct FanOutPlaces: Sendable {
   var open: [(parent: Position, child: Position?)] = []
-  /// Where the parents go on that are not begun; nil behind the last one.
+  /// The position of the parents whose listings were not begun; nil behind the last parent.
   var behind: Position?
-  /// Where the listing of the first of these does; nil at its start.
+  /// The position in the listing of the first of these parents; nil at its start.
   var childStart: Position?
 
   init(
@@ -50,7 +60,7 @@ struct FanOutPlaces: Sendable {
     (self.open, self.behind, self.childStart) = (open, behind, childStart)
   }
 
-  /// What a position says; `start` is where the parents begin. In order, one listing can be open.
+  /// Reads a position; `start` is where the parents begin. In order, only one listing can be open.
   init(_ position: Position, of start: Position, isOrdered: Bool) throws {
     let count = position.itemOffset
     guard let value = position.value else {
@@ -77,12 +87,12 @@ struct FanOutPlaces: Sendable {
     behind = value["parents"].map(Position.init(json:))
   }
 
-  /// The same with a listing in front that is open, too.
+  /// Returns the places with another open listing in front.
   func adding(_ parent: Position, _ child: Position?) -> FanOutPlaces {
     FanOutPlaces(open: [(parent, child)] + open, behind: behind)
   }
 
-  /// Nil where nothing is left.
+  /// The places as a position; nil if nothing is left.
   var position: Position? {
     guard !open.isEmpty else { return behind.map { Position(Self.place($0, childStart)) } }
     var members = [
@@ -100,16 +110,19 @@ struct FanOutPlaces: Sendable {
 }
 
 extension Page {
-  /// A child's page as one of a listing of listings. `place` makes a position in the child's listing into one of the
-  /// whole: what counts items is the child's own position, which alone knows its pages and their parts. `anchor`
-  /// is where the child alone is read; nil where it comes first at `place`.
+  /// Returns a child's page as one of the listing of listings.
+  ///
+  /// `place` turns a position in the child's listing into one of the whole. Items are counted by
+  /// the child's own position, because the child alone knows its pages and their parts. `anchor`
+  /// does so for the position from which the child is read alone; nil if the child comes first at
+  /// `place`.
   func ofWhole(
     at position: Position, next: Position?, identity: ListingIdentity?,
     place: @escaping @Sendable (Position) -> Position,
     anchor: (@Sendable (Position) -> Position)?
   ) -> Page {
     var page = self
-    // They are about the child's listing alone.
+    // These describe the child's listing alone.
     (page.total, page.head.endDoubt) = (nil, nil)
     page.position = position
     page.next = next
@@ -118,13 +131,13 @@ extension Page {
     // The child's own walk compares its pages; two children may well have the same items.
     page.head.fingerprint = nil
     page.head.sample = nil
-    // Its failure comes with the page that is asked for next.
+    // The failure is thrown by the read of the next page.
     page.nextFailure = nil
     page.head.origins = nil
     if let identity { page.head.belong(to: identity) }
     let (count, end) = (items.count, end)
     guard count > 0 else { return page }
-    // The positions may outlast the page, and its items must not.
+    // The positions may outlast the page, and must not keep its items.
     var places = withItems([Item]())
     places.head.origins = head.origins
     page.head.origins = [
@@ -147,7 +160,7 @@ extension Page {
 }
 
 extension Position {
-  /// The place so many items on, in a child's listing; nil is its start.
+  /// Returns the position `count` items further on in a child's listing; nil is its start.
   static func place(_ place: Position?, items count: Int) -> Position? {
     guard count > 0 else { return place }
     let place = place ?? .start
@@ -156,26 +169,28 @@ extension Position {
 }
 
 extension Walk {
-  /// Where the walk goes on behind the page that it has just given; nil where it is over, be it by a limit. A
-  /// doubt about the end is raised there, too, by the read that comes next.
+  /// Returns the position at which the walk continues behind the page that it has just returned;
+  /// nil if the walk is over, also by a limit. A doubt about the end has a position, too: the read
+  /// there throws it.
   func checkpoint(behind page: Page<Item>) -> Position? {
     isOver ? nil : page.checkpoint ?? page.end
   }
 }
 
-/// What the walks over parents and children leave for the report of the whole, which outlasts them.
+/// The warnings and the traffic of the walks over parents and children, kept for the report of the
+/// whole walk, which outlasts them.
 struct FanOutNotes: Sendable {
-  /// What to call the walk over parents.
+  /// The name of the walk over parents in warnings.
   static let parents = "The parents' listing"
 
   private(set) var warnings: [WalkReport.Warning] = []
-  /// Listings of children that were begun.
+  /// The number of children's listings that were begun.
   private var begun = 0
-  /// Whether a page of the whole was delivered.
+  /// Whether a page of the whole walk was delivered.
   private(set) var hasDelivered = false
-  /// Whether something without items was passed over since.
+  /// Whether a listing or a page without items was skipped since then.
   private(set) var hasPassed = false
-  /// What pages of parents have cost that no page of the whole has told yet.
+  /// The traffic that no page of the whole walk has reported yet.
   private var traffic = WalkReport.Traffic(requests: 0)
 
   /// Returns the number of a listing that is begun.
@@ -186,17 +201,18 @@ struct FanOutNotes: Sendable {
 
   mutating func delivered() { (hasDelivered, hasPassed) = (true, false) }
 
-  /// A listing has no more, or a page of parents has no items.
+  /// Notes that a listing has ended, or that a page of parents has no items.
   mutating func passed() { hasPassed = true }
 
-  /// A page came that is none of the whole: of parents, or of a child that has no more.
+  /// Adds the traffic of a page that is not delivered itself: a page of parents, or the empty last
+  /// page of a child.
   mutating func read(_ page: Page<some Any>) {
     traffic = traffic + page.traffic
-    // What the whole counts are items of children.
+    // The whole walk counts the items of children only.
     (traffic.items, traffic.badItems, traffic.duplicates) = (0, 0, 0)
   }
 
-  /// A walk may be over; then it is closed, and what it has to say is kept. `name` is what to call it.
+  /// Finishes a walk if it is over, and keeps its warnings under `name`.
   mutating func noteEnd(of walk: Walk<some Sendable>, _ name: String) {
     guard walk.isOver else { return }
     walk.settle()

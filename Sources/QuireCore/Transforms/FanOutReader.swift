@@ -1,65 +1,68 @@
 import Synchronization
 
-/// Reads the listings of a listing's items: in order, each begun ahead by its first page, or at once, where each page
-/// comes when it is there.
+/// Reads the listings of a listing's items: in order, each begun ahead by its first page, or at
+/// once, each page when it comes.
 final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
-  /// A parent, and where its listing begins.
+  /// A parent, its positions, and the place at which its listing begins.
   private struct ParentItem: Sendable {
     let item: Parent
-    /// Where the parents go on with it.
+    /// The position at which the parents continue with this one.
     let position: Position
-    /// Where it is asked for again, if the parents do not go on from there.
+    /// The position from which this parent is read again, if it is not `position`.
     let anchor: Position?
-    /// Where the parents go on behind it; nil behind the last one.
+    /// The position at which the parents continue behind this one; nil behind the last one.
     let after: Position?
-    /// Which listing it is of all that were begun, by which warnings name it; nil where it was not.
+    /// The number of its listing among those that were begun, which warnings name; nil if it was
+    /// not begun.
     var listing: Int?
-    /// Where its listing goes on; nil at its start.
+    /// The position at which its listing continues; nil at its start.
     var start: Position?
 
-    /// Where it is asked for again, once its listing was begun.
+    /// The position from which the parent is read again once its listing was begun.
     var place: Position { anchor ?? position }
   }
 
   /// A child's listing that was begun.
   private struct Child: Sendable {
-    /// Which walk it is of all that were made. A read that was left may still end, so none has the number of
-    /// another one.
+    /// The number of its walk among all that were made. No number is used twice, because a read
+    /// that was left may still end.
     let number: Int
-    /// Its parent, from which it is begun anew where it goes on.
+    /// The parent, from which the listing can be begun anew where it continues.
     var parent: ParentItem
     var walk: Walk<Item>
-    /// How far its walk had come when a page of it was delivered, at first when it was begun.
+    /// The progress of its walk when a page of it was delivered, at first when it was begun.
     var progress: WalkMachine.Progress
     var hasDelivered = false
-    /// Its next page, on the way or there.
+    /// The read of its next page, which runs or has ended.
     var task: Task<Outcome, Never>?
-    /// Whether this reader cancelled that read. A source may throw a `CancellationError` of its own.
+    /// Whether this reader cancelled that read. A source may throw a `CancellationError` of its
+    /// own.
     var isCancelled = false
   }
 
   private typealias Outcome = Result<Page<Item>?, any Error>
 
   private struct State: Sendable {
-    /// Where the next page starts.
+    /// The position of the next page.
     var position: Position?
     var parents: Walk<Parent>?
-    /// How far that had come when its last page was taken.
+    /// The progress of `parents` when its last page was taken.
     var progress: WalkMachine.Progress?
     /// Whether the walk was left since the last read.
     var isLeft = false
-    /// The listings of a position whose parents were not asked for yet, and where the parents go on behind those
-    /// that wait.
+    /// The open listings of a position whose parents were not read again yet, and the position of
+    /// the parents behind those that wait.
     var places = FanOutPlaces()
     /// Parents whose listings are not begun yet.
     var waiting: [ParentItem] = []
     var children: [Child] = []
-    /// Children whose next page has come, in the order of coming.
+    /// Children whose next page has come, in the order of arrival.
     var ready: [(number: Int, outcome: Outcome)] = []
     var waiter: Suspension<Void>?
-    /// How many walks of children were made.
+    /// The number of children's walks that were made.
     var walks = 0
-    /// The limit of the whole that was reached, until the consumer gets it: nothing is asked for before.
+    /// The error of an outer walk's limit that was reached, until the consumer gets it. Nothing is
+    /// requested before that.
     var refusal: PageError?
     var notes = FanOutNotes()
   }
@@ -106,7 +109,7 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
     }
   }
 
-  /// Waits for the next answer of a child; nil where that is no page of the whole.
+  /// Waits for the next answer of a child; returns nil if it is no page of the whole walk.
   private func nextPage(at position: Position) async throws -> Page<Item>? {
     if state.withLock({ $0.refusal == nil }) {
       try await open()
@@ -121,7 +124,7 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
 
   // MARK: Beginning
 
-  /// Takes up where the position says, unless that is where the last page ended.
+  /// Prepares to read at `position`: continues if the last page ended there, else begins anew.
   private func begin(at position: Position) throws {
     let isNext = state.withLock { state in
       guard state.parents != nil, state.position == position else { return false }
@@ -140,8 +143,8 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
     }
   }
 
-  /// The walk was left, which has closed what its children held. Those of which nothing was delivered are begun
-  /// anew.
+  /// Puts back the children that have delivered nothing, to be begun anew: the walk was left, which
+  /// closed what the server held for them.
   private static func putBack(_ state: inout State) {
     state.isLeft = false
     state.refusal = nil
@@ -151,8 +154,8 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
     state.waiting.insert(contentsOf: others.map { $0.parent }, at: 0)
   }
 
-  /// Begins listings until there are as many as may be. In order, parents are read only where no child is left, and
-  /// what goes wrong with a later child waits until it is the first.
+  /// Begins listings until as many are open as may be. In order, parents are read only if no child
+  /// is left, and the error of a later child waits until that child is the first.
   private func open() async throws {
     while true {
       let (count, hasWaiting, places, most) = state.withLock {
@@ -176,14 +179,15 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
     }
   }
 
-  /// How many listings may be open at once. Those begun ahead of the first page could take what a limit allows for
-  /// it: the walk would get nowhere, and neither would one that is resumed; behind a listing without items both have
-  /// got further.
+  /// Returns how many listings may be open at once. Several could use up a limit before the first
+  /// page is delivered, and a resumed walk would get no further. Once a listing without items was
+  /// skipped, it would.
   private func mostOpen(_ notes: FanOutNotes) -> Int {
     notes.hasDelivered || notes.hasPassed || !WalkReading.isLimited ? concurrency : 1
   }
 
-  /// The parent of a listing of the position, which goes on at `start`: only its item leads to its listing.
+  /// Reads the parent of an open listing, which continues at `start`: only the parent's item leads
+  /// to its listing.
   private func readParent(at position: Position, of start: Position?) async throws {
     let page = try await parents.resuming(from: position).walk().next(isolation: nil)
     try state.withLock { state in
@@ -250,7 +254,7 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
 
   // MARK: Reading
 
-  /// Lets each child read its next page that is not on its way yet.
+  /// Starts the read of the next page of each child whose page is not being read.
   private func startReading() {
     state.withLock { state in
       for index in state.children.indices where state.children[index].task == nil {
@@ -278,7 +282,8 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
     waiter?.resume(returning: ())
   }
 
-  /// Waits until the next page is here: of the first child, or of any. Returns the child's number.
+  /// Waits until the next page is here: in order the first child's, else any. Returns the child's
+  /// number.
   private func answered() async throws -> Int {
     while true {
       let waiter = Suspension<Void>()
@@ -298,7 +303,7 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
     }
   }
 
-  /// What is on the way is wanted no more: what is to be cancelled, outside of the lock.
+  /// Marks the running reads as cancelled, and returns them to be cancelled outside of the lock.
   private static func cancel(_ state: inout State) -> [Task<Outcome, Never>] {
     for index in state.children.indices where state.children[index].task != nil {
       state.children[index].isCancelled = true
@@ -306,7 +311,7 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
     return state.children.compactMap { $0.task }
   }
 
-  /// Takes a child's answer; nil where it is no page of the whole.
+  /// Takes a child's answer; returns nil if it is no page of the whole walk.
   private func take(
     _ number: Int, at position: Position, _ state: inout State
   ) throws -> Page<Item>? {
@@ -317,7 +322,7 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
     let wasCancelled = state.children[index].isCancelled
     (state.children[index].task, state.children[index].isCancelled) = (nil, false)
     switch outcome {
-    // An earlier call was cancelled, which this one knows nothing of.
+    // An earlier call was cancelled and this one is not: the page is read again.
     case .failure(is CancellationError) where wasCancelled && !Task.isCancelled: return nil
     case .failure(let error): throw error
     case .success(let page?):
@@ -332,7 +337,8 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
     return nil
   }
 
-  /// A child has no more; with the last one nor have the parents.
+  /// Removes a child that has ended. With the last child, the parents' walk is finished if it is
+  /// over.
   private static func finish(_ index: Int, _ state: inout State) {
     let child = state.children.remove(at: index)
     state.notes.passed()
@@ -344,7 +350,7 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
 
   // MARK: Pages
 
-  /// The child's page as one of the whole, with the place behind it.
+  /// Returns the child's page as one of the whole walk, with the position behind it.
   private func deliver(
     _ page: Page<Item>, of index: Int, goingOnAt inner: Position?, at position: Position,
     _ state: inout State
@@ -376,9 +382,12 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
       anchor: isOrdered ? nil : alone)
   }
 
-  /// What is given for a limit of the whole that was reached; nil without one, and while pages are on their way that
-  /// can be delivered: they were paid for. Listings without items that were passed over until then are not read
-  /// again by a walk that is resumed: a page leads behind them before the error.
+  /// Answers for an outer walk's limit that was reached: throws its error, or returns an empty
+  /// page. Returns nil without such a limit, and while pages come that were paid for and can be
+  /// delivered.
+  ///
+  /// The empty page comes before the error if listings without items were skipped: its `next` lies
+  /// behind them, so that a resumed walk does not read them again.
   private func refused(at position: Position) throws -> Page<Item>? {
     try state.withLock { state -> Page<Item>? in
       guard isOrdered || !state.children.contains(where: { $0.task != nil }),
@@ -404,14 +413,16 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
 
   // MARK: Positions
 
-  /// Where the walk stands, but for one child: at the listing that is read next, or in all that were begun.
+  /// Returns the places of the walk, without those of one child: the listing that is read next or,
+  /// without order, all that were begun.
   private func places(in state: State, without index: Int? = nil) -> FanOutPlaces {
     if isOrdered {
       guard let parent = state.children.first?.parent ?? state.waiting.first else {
         return state.places
       }
       let start = parent.start ?? state.places.childStart
-      // Nothing of its listing was read: the parents go on there, in whatever order they come then.
+      // No page of its listing was read: the parents continue here, in the order that they have
+      // then.
       let isUnread = start == nil && parent.anchor != parent.position
       return isUnread
         ? FanOutPlaces(behind: parent.position) : Self.places(from: parent, start)
@@ -424,7 +435,7 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
     return places
   }
 
-  /// A parent's listing from a position on, and those of the parents behind it.
+  /// Returns the places of a parent's listing from a position on, and of the parents behind it.
   private static func places(from parent: ParentItem, _ start: Position?) -> FanOutPlaces {
     guard let anchor = parent.anchor else {
       return FanOutPlaces(behind: parent.position, childStart: start)
@@ -434,8 +445,9 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
 
   // MARK: The rest
 
-  /// Closes what the walks over parents and children hold. They are kept, with what they count, for a walk that
-  /// is gone on with. Nothing is closed while a read waits: it belongs to a loop that has come back.
+  /// Closes what the walks over parents and children hold at the server. The walks are kept, with
+  /// what they count, in case reading continues. Nothing is closed while a read waits: it belongs
+  /// to a loop that has come back.
   func leave() {
     let (tasks, parents, children) = state.withLock { state in
       if state.waiter != nil { return ([Task<Outcome, Never>](), Walk<Parent>?.none, [Child]()) }
@@ -451,7 +463,7 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
     let copy = FanOutReader(
       parents, concurrency: concurrency, isOrdered: isOrdered, makeChildren: makeChildren)
     var state = state.withLock { $0 }
-    // Where parents are being read, nothing of them has come.
+    // A page of parents is still on its way to this reader: the copy begins anew at its position.
     guard let progress = state.progress, let parents = state.parents?.copy(at: progress) else {
       return copy
     }
@@ -467,7 +479,7 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
         state.children[index].walk = walk
         (state.children[index].task, state.children[index].isCancelled) = (nil, false)
       } else {
-        // Its page has come, and both have it.
+        // The child's page has come, and both readers get it.
         state.children[index].walk = child.walk.copy()
         if let task = child.task { arriving.append((child.number, task)) }
       }
@@ -486,7 +498,8 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
   /// Walks over parents and children close what they hold when they are left.
   func close(at position: Position?) async { leave() }
   var needsClosing: Bool { false }
-  /// Parents and children guard themselves against loops. At once, another child may come first the next time.
+  /// Parents and children guard themselves against loops. Without order, positions may repeat,
+  /// because another child may come first the next time.
   var repeatedPositions: Position.Repetition { isOrdered ? parents.repeatedPositions : .allowed }
   var allowsLookAhead: Bool { true }
 }

@@ -1,42 +1,41 @@
 import Synchronization
 
-/// Pages that were read, by their positions, for as many walks as like to share them.
+/// Pages that were read, by their positions, which any number of walks can share.
 ///
-/// Walks that want a page at the same time read it once. Walks forward and backward have pages of
-/// their own: a transform may make others of them on the way back. Nothing is dropped before
-/// `clear()`.
+/// Walks that want a page at the same time read it once. Forward and backward walks have separate
+/// pages, because a transform may make other pages backward. No page is dropped before `clear()`.
 public final class PageCache<Item: Sendable>: Sendable {
-  /// Where a page lies and which way it was come to.
+  /// The position of a page, and the direction in which it was read.
   struct Key: Hashable, Sendable {
     var position: Position
     var direction: Position.Direction
   }
 
-  /// What was at a position: a page, or nothing any more.
+  /// The result of a read: a page, or the end of the listing.
   enum Entry: Sendable {
     case page(Page<Item>)
     case end
   }
 
-  /// What a walk does for a page.
+  /// What a walk has to do for a page.
   enum Lookup: Sendable {
-    /// Takes what is there.
+    /// Take the entry that is there.
     case known(Entry)
-    /// Reads it, and says what came of it to `finish`.
+    /// Read the page, and pass the result to `finish(_:of:_:)`.
     case read(Reading)
-    /// Waits for the walk that reads it.
+    /// Wait for the walk that reads the page.
     case wait(Suspension<Outcome>)
   }
 
-  /// How a read ended for its waiters.
+  /// The result of a read for its waiters.
   enum Outcome: Sendable {
     case read(Entry)
     case failed(any Error)
-    /// The walk that read it was cancelled, or came to a limit: another one is to read it.
+    /// The walk that read the page was cancelled, or came to a limit: another one has to read it.
     case abandoned
   }
 
-  /// A page being read.
+  /// A page that is being read.
   final class Reading: Sendable {
     fileprivate let waiting = Mutex<[Suspension<Outcome>]>([])
   }
@@ -48,13 +47,13 @@ public final class PageCache<Item: Sendable>: Sendable {
 
   private let state = Mutex(State())
 
-  /// An empty cache.
+  /// Creates an empty cache.
   public init() {}
 
-  /// How many pages are held, the ends of listings included.
+  /// The number of pages held, ends of listings included.
   public var count: Int { state.withLock { $0.entries.count } }
 
-  /// Forgets everything. What is being read goes to its waiters, and is not kept.
+  /// Drops all entries. Pages that are being read go to their waiters, and are not kept.
   public func clear() { state.withLock { $0 = State() } }
 
   func lookUp(_ key: Key) -> Lookup {
@@ -71,7 +70,8 @@ public final class PageCache<Item: Sendable>: Sendable {
     }
   }
 
-  /// The reading has ended; it is the cache's no more, and its waiters are told.
+  /// Ends a reading: keeps its result, unless the cache was cleared meanwhile, and passes it to the
+  /// waiters.
   func finish(_ reading: Reading, of key: Key, _ outcome: Outcome) {
     state.withLock { state in
       guard state.readings[key] === reading else { return }
@@ -83,13 +83,14 @@ public final class PageCache<Item: Sendable>: Sendable {
 }
 
 extension Cursor {
-  /// The same pages, each of them read once and then taken from `cache`, the last one included.
+  /// Returns the same pages, each of them read once and then taken from `cache`, the last one
+  /// included.
   ///
-  /// Give cursors of the same listing the same cache to let them share it. Walks that come to a page
-  /// at the same time share one reading of it, its failure too; when the walk that reads is cancelled or
-  /// comes to a limit of its own, another one reads. A page from the cache has cost no request. Put this
-  /// in front of transforms that remember earlier pages, such as `deduplicated(by:)`: behind them, a page
-  /// from the cache is one that they have not seen.
+  /// Give cursors of the same listing the same cache to let them share it. Walks that come to a
+  /// page at the same time share one read of it, its failure too; if the walk that reads is
+  /// cancelled, or comes to a limit of its own, another one reads. A page from the cache costs no
+  /// request. Put this in front of transforms that remember earlier pages, such as
+  /// `deduplicated(by:)`: behind them, they would not see the pages that come from the cache.
   public func cached(in cache: PageCache<Item> = PageCache()) -> Cursor<Item> {
     deriving { base, context in
       CachedReader(base: base, cache: cache, direction: context.direction)
@@ -97,7 +98,7 @@ extension Cursor {
   }
 }
 
-/// Reads from a cache what is in it.
+/// Reads through a cache.
 struct CachedReader<Item: Sendable>: PagewiseReader {
   let base: any PageReader<Item>
   let cache: PageCache<Item>
@@ -127,14 +128,15 @@ struct CachedReader<Item: Sendable>: PagewiseReader {
       cache.finish(reading, of: key, .read(page.map { .page($0) } ?? .end))
       return page
     } catch {
-      // Others may have other limits than this walk; those on what a page may hold are the same for all.
+      // Other walks may have other limits on the walk, but limits on the content of a page apply to
+      // all.
       let isOwn = error is CancellationError || Task.isCancelled || error.isLimitOfWalk
       cache.finish(reading, of: key, isOwn ? .abandoned : .failed(error))
       throw error
     }
   }
 
-  /// What is in the cache, at no cost.
+  /// Returns the page of an entry, without traffic except the number of its items.
   private static func page(_ entry: PageCache<Item>.Entry) -> Page<Item>? {
     guard case .page(var page) = entry else { return nil }
     let items = page.traffic.items

@@ -2,7 +2,7 @@ import Synchronization
 
 /// Joins and splits the pages of another reader into pages of one size.
 ///
-/// The pages are read through a walk of their own, so that loops and endless empty pages are noticed
+/// The pages are read through a walk of its own, so that loops and endless empty pages are noticed
 /// while one page is being filled.
 final class PagedReader<Item: Sendable>: DerivedReader {
   let base: any PageReader<Item>
@@ -22,7 +22,7 @@ final class PagedReader<Item: Sendable>: DerivedReader {
         .invalidArgument, "paged(by: \(size)) cannot work; give a page size of 1 or more.",
         attempts: 0)
     }
-    // No page says what lies before it; see `Pending.take`.
+    // Pages of another size do not know what lies before them; see `Pending.take(_:)`.
     if context.direction == .backward { return nil }
     let walk = begin(at: position)
     if let failure = pending.withLock({ $0.failure.take() }) { throw failure }
@@ -31,8 +31,8 @@ final class PagedReader<Item: Sendable>: DerivedReader {
         let page = try await walk.next(isolation: #isolation)
         pending.withLock { $0.append(page) }
       } catch let error as PageError where error.isFinal && pending.withLock({ $0.isBegun }) {
-        // What was read is delivered first, and leads behind all of it: a walk that is resumed there gets further.
-        // The next page is the error, with what it has cost.
+        // The items read so far are delivered first, and a walk that is resumed behind them gets
+        // further. The next read throws the error, with its traffic.
         pending.withLock { $0.failure = error }
         break
       }
@@ -40,14 +40,14 @@ final class PagedReader<Item: Sendable>: DerivedReader {
     return pending.withLock { $0.take(size) }
   }
 
-  /// The walk that goes on at `position`: the one so far, unless the position is another one.
+  /// Returns the walk that continues at `position`: the current one, or a new one after a jump.
   private func begin(at position: Position) -> Walk<Item> {
     pending.withLock { pending in
       if let walk = pending.walk, pending.position == position { return walk }
       var limits = context.limits
       limits.pages = nil
       limits.items = nil
-      // The walk around this one ends its reading when the time is up.
+      // The outer walk ends its read when the time is up.
       limits.duration = nil
       let walk = Walk(
         base, clock: context.clock,
@@ -76,18 +76,18 @@ final class PagedReader<Item: Sendable>: DerivedReader {
 }
 
 extension PagedReader {
-  /// What was read and not yet delivered.
+  /// The pages that were read and not delivered yet.
   struct Pending: Sendable {
-    /// Where the first pending item lies; nil before the first read.
+    /// The position of the first pending item; nil before the first read.
     var position: Position?
     var walk: Walk<Item>?
-    /// Why nothing could be read behind the pages that are here.
+    /// The error of the read behind the pending pages.
     var failure: PageError?
-    /// Pages in order, none empty but perhaps the last.
+    /// The pages in order, of which only the last may be empty.
     private var pages: [Page<Item>] = []
-    /// What was read since the last page delivered has cost.
+    /// The traffic since the last page was delivered.
     private var traffic = WalkReport.Traffic(requests: 0)
-    /// What the pages read since then warn of.
+    /// The warnings of the pages read since then.
     private var warnings: [WalkReport.Warning] = []
     private var adjustments: [WalkReport.Adjustment] = []
     private var isAtEnd = false
@@ -105,7 +105,7 @@ extension PagedReader {
     /// Whether a page was read that is still to be delivered, with or without items.
     var isBegun: Bool { !pages.isEmpty }
 
-    /// Takes what the walk gave; nil is its end.
+    /// Adds a page of the walk; nil is its end.
     mutating func append(_ page: Page<Item>?) {
       guard var page else {
         isAtEnd = true
@@ -124,7 +124,8 @@ extension PagedReader {
       isAtEnd = page.next == nil || page.nextFailure != nil
     }
 
-    /// Gives a page of `size`, or what there is; an absent one when the listing ended with nothing.
+    /// Returns a page of `size`, or of the items there are; an absent page if the listing ended
+    /// with none.
     mutating func take(_ size: Int) -> Page<Item> {
       guard let last = pages.last else {
         defer { traffic = WalkReport.Traffic(requests: 0) }
@@ -134,19 +135,19 @@ extension PagedReader {
       let rest = last.dropping(items: size - before)
       var result = last.withItems(Array(pages.flatMap { $0.items }.prefix(size)))
       result.position = position ?? pages[0].position
-      // A walk begins at a position that no listing has made.
+      // The position at which a walk begins may name no listing.
       result.position.listing = result.position.listing ?? pages[0].position.listing
       result.head.origins = origins(upTo: size, from: result.position)
       result.traffic = traffic
       result.warnings = warnings
       result.head.adjustments = adjustments
-      // A page of which a rest is left is not consumed with this one.
+      // A page whose items are not all delivered is not consumed with this one.
       let whole = rest.items.isEmpty ? pages[...] : pages.dropLast()
       result.head.receipts = whole.flatMap { $0.head.receipts }
       result.hasMoreParts = false
       result.head.fingerprint = nil
       result.head.sample = nil
-      // Pages of another size have no known neighbour in front of them.
+      // A page of another size does not know where the page before it begins.
       result.previous = nil
       if rest.items.isEmpty {
         pages = []
@@ -163,7 +164,8 @@ extension PagedReader {
     }
 
     private func origins(upTo size: Int, from start: Position) -> [ItemOrigins]? {
-      // The page may have begun with empty ones, which are gone: then its items are not where it starts.
+      // Empty pages at the beginning are dropped: then the first item is not at the page's
+      // position.
       if pages.count == 1, pages[0].head.origins == nil, pages[0].position == start { return nil }
       var room = size
       return pages.flatMap { page in

@@ -1,35 +1,35 @@
 import Synchronization
 
-/// Reads pages whose positions are known in advance several at a time, and hands them out in order.
+/// Reads several pages at a time whose positions are known in advance, and returns them in order.
 ///
-/// Pages are read ahead on a guess: when a page leads elsewhere, or nowhere, whatever was read
-/// beyond it is dropped, errors included. Where guesses are wrong, such as behind pages that the server
-/// makes smaller, one page is tried ahead, and that after more and more pages.
+/// Pages are read ahead on a guess: when a page leads elsewhere, or nowhere, the pages read beyond
+/// it are dropped, errors included. If guesses are wrong, for example because the server makes
+/// pages smaller, only one page is read ahead, and that after more and more pages without a guess.
 final class ParallelReader<Item: Sendable>: DerivedReader {
   private struct Read: Sendable {
     var position: Position
     var number: Int
     var task: Task<(page: Page<Item>?, time: Duration), any Error>
-    /// A guess until the page is asked for.
+    /// The urgency of the read, which is a guess until the page is asked for.
     var urgency: ReadUrgency
   }
 
   private struct State: Sendable {
     var window: ParallelWindow
-    /// What runs or waits to be delivered, in order.
+    /// The reads that run or wait to be delivered, in order.
     var ahead: [Read] = []
     var total: Total?
-    /// Whether a page was read that was asked for.
+    /// Whether a page that was asked for has been read.
     var hasDelivered = false
-    /// How many guesses in a row were wrong, and how many pages are read without another one.
+    /// The number of wrong guesses in a row, and of pages to read before the next guess.
     var misses = 0
     private var rest = 0
     private var isToldOf = false
 
     init(limit: Int) { window = ParallelWindow(limit: limit) }
 
-    /// A page led where none was read ahead, though some were. Returns whether that is to be told: once, when it is
-    /// no accident any more.
+    /// Notes that a page led elsewhere than the pages read ahead. Returns whether to warn: once,
+    /// with the second miss in a row.
     mutating func missed() -> Bool {
       misses += 1
       rest = 1 << min(misses, 10)
@@ -38,7 +38,7 @@ final class ParallelReader<Item: Sendable>: DerivedReader {
       return true
     }
 
-    /// How many pages more are read ahead at most.
+    /// Returns how many more pages may be read ahead.
     mutating func guesses(_ room: Int) -> Int {
       guard rest == 0 else {
         rest -= 1
@@ -75,7 +75,8 @@ final class ParallelReader<Item: Sendable>: DerivedReader {
     do {
       return received(try await value(of: first), first)
     } catch let error as PageError where error.code == .throttled && first.isGuess {
-      // No read waited for it when it was too much, so it counts as not asked yet.
+      // A throttled guess does not fail the page: the window is narrowed, and the page is read once
+      // more.
       state.withLock { $0.window.throttled(first.read.number) }
     } catch {
       failed(error, first.read)
@@ -90,7 +91,7 @@ final class ParallelReader<Item: Sendable>: DerivedReader {
     }
   }
 
-  /// Takes the read of that page out of those that run ahead, or begins it, and reads on ahead.
+  /// Takes the page's read from those that run ahead, or begins it, and begins more reads ahead.
   private func begin(at position: Position) -> (isGuess: Bool, read: Read) {
     state.withLock { state in
       var isGuess = true
@@ -102,7 +103,8 @@ final class ParallelReader<Item: Sendable>: DerivedReader {
       let last = state.ahead[state.ahead.count - 1].position
       var room = state.window.width - state.ahead.count
       if let pages { room = min(room, pages - state.window.launches) }
-      // Guesses could take what a limit allows for the first page: no walk that is resumed would get further.
+      // Guesses could use up a limit before the first page is delivered; a resumed walk would get
+      // no further.
       let isCautious = !state.hasDelivered && WalkReading.isLimited
       if room > 0 { room = state.guesses(room) }
       if room > 0, base.allowsLookAhead, !base.deliversParts, !isCautious {
@@ -148,7 +150,7 @@ final class ParallelReader<Item: Sendable>: DerivedReader {
     var page = answer.page
     state.withLock { state in
       state.hasDelivered = true
-      // Where pages are read one by one anyway, nothing is held back.
+      // The warning would be wrong where pages are read one by one anyway.
       if let most = page?.head.readsAtOnce, most < state.window.limit, read.isGuess {
         page?.warnings.append(Self.narrowed(to: most, from: state.window.limit))
       }
@@ -220,12 +222,12 @@ final class ParallelReader<Item: Sendable>: DerivedReader {
 }
 
 extension WalkReport.Warning.Code {
-  /// Fewer pages were read at once than `Cursor.parallel(_:)` was told, because the transport sends no
-  /// more requests to one host.
+  /// Fewer pages were read at once than `Cursor.parallel(_:)` allows: the transport sends no more
+  /// requests to one host, or pages lead elsewhere than their positions promise.
   public static let narrowedWindow = Self("narrowedWindow")
 }
 
 extension Remedy.Setting {
-  /// How many connections to one host a transport opens.
+  /// The number of connections that a transport opens to one host.
   public static let connectionsPerHost = Self("transport.connectionsPerHost")
 }

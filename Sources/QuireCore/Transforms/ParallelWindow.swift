@@ -1,28 +1,29 @@
-/// Decides how many pages are read at once: as many as allowed, half as many when the server says
-/// that it is too much, fewer when pages take longer the more of them are read, and one more after each
+/// Decides how many pages are read at once: as many as allowed, half as many when the server
+/// throttles, fewer when pages take longer the more of them are read, and one more after each
 /// window that went well.
 ///
-/// Reads that were already running when the window was narrowed say nothing new. A window that was
-/// narrowed because pages took long is on trial: where fewer pages came in the same time, it is wide
-/// again, and is left so for 8 windows, then 16, and so on.
+/// Reads that already ran when the window was narrowed say nothing new. A window that was narrowed
+/// because pages took long is on trial: if fewer pages came in the same time, it is widened again,
+/// and left so for 8 windows, then 16, and so on.
 ///
 /// Sources: V. Jacobson, "Congestion Avoidance and Control" (1988); the gradient of latencies as in
-/// Netflix's "Performance Under Load" (2018); that reads at once are rate times latency, J. Little (1961).
+/// Netflix's "Performance Under Load" (2018); J. Little (1961), by whose law reads at once are rate
+/// times latency.
 struct ParallelWindow: Hashable, Sendable {
   let limit: Int
   private(set) var width: Int
-  /// What was changed and not yet reported.
+  /// The changes that are not reported yet.
   private(set) var adjustments: [WalkReport.Adjustment] = []
   private var successes = 0
   private var time = Duration.zero
   private var launched = 0
-  /// The number of the first read that was launched after the last narrowing.
+  /// The number of the first read that began after the last narrowing.
   private var sinceNarrowing = 0
-  /// The shortest time of a page so far.
+  /// The shortest time that a page took so far.
   private var shortest: Duration?
-  /// How wide it was before it was narrowed for the time of pages, and that time.
+  /// The width before the window was narrowed because pages took long, and the time of a page then.
   private var trial: Trial?
-  /// How many windows go by before the next trial, and behind the one that fails next.
+  /// The number of windows before the next trial, and after the next trial that fails.
   private var (rest, nextRest) = (0, 8)
 
   private struct Trial: Hashable {
@@ -30,11 +31,11 @@ struct ParallelWindow: Hashable, Sendable {
     var time: Duration
   }
 
-  /// So much longer a page may take than the shortest one, before that says anything.
+  /// How many times the shortest time a page may take before the window is narrowed.
   private static let tolerance = 2.0
-  /// So much more a wider window must have brought in the same time, to be gone back to.
+  /// How many times as fast pages must have come with the wider window for it to be restored.
   private static let loss = 1.25
-  /// Below this, differences are those of the network and of the machine.
+  /// Differences below this come from the network and the machine.
   private static let grain = Duration.milliseconds(100)
 
   init(limit: Int) {
@@ -42,16 +43,16 @@ struct ParallelWindow: Hashable, Sendable {
     width = limit
   }
 
-  /// A read begins. Returns its number.
+  /// Notes that a read begins. Returns its number.
   mutating func launch() -> Int {
     defer { launched += 1 }
     return launched
   }
 
-  /// How many reads have begun.
+  /// The number of reads that have begun.
   var launches: Int { launched }
 
-  /// The read with this number brought its page, after so long.
+  /// Notes that the read with this number brought its page, after `latency`.
   mutating func succeeded(_ number: Int = .max, after latency: Duration = .zero) {
     guard number >= sinceNarrowing || trial == nil else { return }
     successes += 1
@@ -63,20 +64,20 @@ struct ParallelWindow: Hashable, Sendable {
     judge(mean)
   }
 
-  /// The read with this number was too much for the server.
+  /// Notes that the read with this number was too much for the server.
   mutating func throttled(_ number: Int) {
     guard number >= sinceNarrowing else { return }
     trial = nil
     narrow(to: width / 2, "the server asked for less, or needed a second attempt.")
   }
 
-  /// What was changed since the last call.
+  /// Returns the changes since the last call.
   mutating func takeAdjustments() -> [WalkReport.Adjustment] {
     defer { adjustments = [] }
     return adjustments
   }
 
-  /// A window went well; its pages took so long.
+  /// Judges a window that went well, whose pages took `mean` on average.
   private mutating func judge(_ mean: Duration) {
     if let trial {
       self.trial = nil
@@ -98,7 +99,7 @@ struct ParallelWindow: Hashable, Sendable {
     if width < limit { change(to: width + 1, "the window before went well.") }
   }
 
-  /// Pages a second.
+  /// Returns the pages per second.
   private func rate(_ mean: Duration) -> Double { Double(width) / max(1e-9, mean / .seconds(1)) }
 
   private mutating func narrow(to new: Int, _ reason: String) {
@@ -114,14 +115,14 @@ struct ParallelWindow: Hashable, Sendable {
 }
 
 extension Duration {
-  /// Rounded for people: `120 ms`, `3.2 s`, `15 min`, `1 h 5 min`.
+  /// The duration rounded for people: `120 ms`, `3.2 s`, `15 min`, `1 h 5 min`.
   package var words: String {
     let milliseconds = self / .milliseconds(1)
     if milliseconds == 0 { return "0 s" }
     if milliseconds < 10 { return "\((milliseconds * 100).rounded() / 100) ms" }
     if milliseconds < 1_000 { return "\(Int(milliseconds.rounded())) ms" }
     if milliseconds < 10_000 { return "\((milliseconds / 100).rounded() / 10) s" }
-    // As much as 64 bits have, however long a server wants to be left alone.
+    // Limited to what 64 bits hold, however long a pause a server asks for.
     let seconds = Int(min(milliseconds / 1_000, 9e18).rounded())
     let parts =
       seconds < 3_600

@@ -1,12 +1,13 @@
-// Lazy, page by page: every page stays a page, however many items are left of it. A closure that
-// throws fails its page with `transformFailed`; asking again reads the page again. Closures run
-// outside of the consumer's actor, so that a busy one does not hold up a main thread.
+// Transforms are lazy and work page by page: every page stays a page, however many of its items are
+// left. A closure that throws fails its page with `transformFailed`; asking again reads the page
+// again. Closures run outside of the consumer's actor, so that a slow one does not hold up a main
+// thread.
 //
-// Each transform is declared twice, because AsyncSequence's own, which transform the pages, would
-// win otherwise for closures that throw nothing.
+// Each transform is declared twice, because the compiler would otherwise choose AsyncSequence's own
+// transforms, which are for pages, for closures that do not throw.
 
 extension Cursor {
-  /// Every item replaced by what `transform` makes of it.
+  /// Returns the listing with every item replaced by the result of `transform`.
   public func map<Other: Sendable>(
     _ transform: @escaping @Sendable @concurrent (Item) async throws -> Other
   ) -> Cursor<Other> {
@@ -18,7 +19,7 @@ extension Cursor {
     }
   }
 
-  /// Every item replaced by what `transform` makes of it.
+  /// Returns the listing with every item replaced by the result of `transform`.
   public func map<Other: Sendable>(
     _ transform: @escaping @Sendable @concurrent (Item) async -> Other
   ) -> Cursor<Other> {
@@ -26,21 +27,22 @@ extension Cursor {
     return map(throwing)
   }
 
-  /// Only the items that `isIncluded` accepts.
+  /// Returns the listing with only the items that `isIncluded` accepts.
   public func filter(
     _ isIncluded: @escaping @Sendable @concurrent (Item) async throws -> Bool
   ) -> Cursor<Item> {
     compactMap { item async throws in try await isIncluded(item) ? item : nil }
   }
 
-  /// Only the items that `isIncluded` accepts.
+  /// Returns the listing with only the items that `isIncluded` accepts.
   public func filter(_ isIncluded: @escaping @Sendable @concurrent (Item) async -> Bool) -> Cursor<
     Item
   > {
     compactMap { item async in await isIncluded(item) ? item : nil }
   }
 
-  /// Every item replaced by what `transform` makes of it, or dropped where that is nil.
+  /// Returns the listing with every item replaced by the result of `transform`, or dropped if that
+  /// is nil.
   public func compactMap<Other: Sendable>(
     _ transform: @escaping @Sendable @concurrent (Item) async throws -> Other?
   ) -> Cursor<Other> {
@@ -58,7 +60,8 @@ extension Cursor {
     }
   }
 
-  /// Every item replaced by what `transform` makes of it, or dropped where that is nil.
+  /// Returns the listing with every item replaced by the result of `transform`, or dropped if that
+  /// is nil.
   public func compactMap<Other: Sendable>(
     _ transform: @escaping @Sendable @concurrent (Item) async -> Other?
   ) -> Cursor<Other> {
@@ -73,7 +76,7 @@ extension Cursor {
   }
 }
 
-/// Reads pages and makes other pages of them.
+/// Reads pages and transforms each of them into another page.
 struct TransformReader<Base: Sendable, Item: Sendable>: PagewiseReader {
   let base: any PageReader<Base>
   let transform: @Sendable @concurrent (Page<Base>) async throws -> Page<Item>
@@ -97,11 +100,11 @@ struct TransformReader<Base: Sendable, Item: Sendable>: PagewiseReader {
 }
 
 extension Cursor {
-  /// The same items in pages of `size`, whatever the size of the server's pages; only the last one
-  /// may be smaller, and one behind which a safety cap or a loop ends the walk.
+  /// Returns the same items in pages of `size`, independent of the size of the server's pages. Only
+  /// the last page may be smaller, and a page behind which a safety cap or a loop ends the walk.
   ///
-  /// Pages are read one after another until `size` items are there. What is left over is kept for
-  /// the next page, also when reading fails: asking again goes on from there. A page carries the
+  /// Pages are read one after another until `size` items are there. Items beyond them are kept for
+  /// the next page, also when reading fails: asking again continues from there. A page carries the
   /// metadata and the total of the last page read for it. A `size` below 1 is `invalidArgument`,
   /// thrown by the first `next()`.
   public func paged(by size: Int) -> Cursor<Item> {
@@ -110,19 +113,21 @@ extension Cursor {
 }
 
 extension Cursor {
-  /// The same pages in the same order, up to `window` of them read at once, where the source can
-  /// tell their positions in advance (`PageSource.positions(after:total:count:)`); one by one where
-  /// it cannot, where items are delivered before their page is whole, and before the first page of a walk that has
-  /// a limit on bytes or requests.
+  /// Returns the same pages in the same order, with up to `window` of them read at once.
   ///
-  /// Nothing is read before the first page is asked for, and leaving the walk cancels what is being
-  /// read ahead. A page that fails fails in its turn; errors of pages behind the end are none. When
-  /// the server throttles a page, the window is halved; it grows again by one for each window that
-  /// goes well. Where the transport sends fewer requests to one host at the same time, they wait there,
-  /// and the report warns by `WalkReport.Warning.Code.narrowedWindow`. Pages are held until their turn,
-  /// at most `window` of them. A `window` below 1 or above 1024 is
-  /// `invalidArgument`, thrown by the first `next()`: before a total is known, as many pages are read as
-  /// it has room for, wherever the listing ends.
+  /// Their positions have to be known in advance (`PageSource.positions(after:total:count:)`).
+  /// Pages are read one by one if the source does not know them, if items are delivered before
+  /// their page is complete, and before the first page of a walk that has a limit on bytes or
+  /// requests.
+  ///
+  /// Nothing is read before the first page is asked for, and leaving the walk cancels the reads
+  /// that run ahead. A page that fails does so in its turn; errors of pages behind the end are
+  /// ignored. When the server throttles a page, the window is halved; it grows again by one for
+  /// each window that goes well. If the transport sends fewer requests to one host at the same
+  /// time, they wait there, and the report warns by `WalkReport.Warning.Code.narrowedWindow`. Pages
+  /// are held until their turn, at most `window` of them. A `window` below 1 or above 1024 is
+  /// `invalidArgument`, thrown by the first `next()`: before a total is known, the whole window is
+  /// read, even if the listing ends earlier.
   public func parallel(_ window: Int) -> Cursor<Item> {
     deriving { base, context in
       context.direction == .backward
@@ -130,7 +135,7 @@ extension Cursor {
     }
   }
 
-  /// A cursor whose walks read through another reader.
+  /// Returns a cursor whose walks read through the reader that `wrap` makes of theirs.
   func deriving<Other: Sendable>(
     _ wrap: @escaping @Sendable (any PageReader<Item>, ReaderContext) -> any PageReader<Other>
   ) -> Cursor<Other> {
@@ -143,12 +148,12 @@ extension Cursor {
 }
 
 extension Cursor {
-  /// The same pages; one that fails is asked for again, up to `attempts` times in all.
+  /// Returns the same pages; a page that fails is read again, up to `attempts` times in all.
   ///
-  /// For sources that do not retry by themselves; HTTP ones do. Waits `delay(n)` before the attempt
-  /// after the n-th, by the cursor's clock. Each page has all its attempts. Neither an end nor a
-  /// cancellation is retried, nor what can only fail again. Fewer than 1 is `invalidArgument`,
-  /// thrown by the first `next()`.
+  /// For sources that do not retry themselves; HTTP sources do. Waits `delay(n)` by the cursor's
+  /// clock before the attempt after the n-th. Each page has all its attempts. The end of the
+  /// listing, a cancellation, and errors that can only recur are not retried. Fewer than 1 attempt
+  /// is `invalidArgument`, thrown by the first `next()`.
   public func retrying(
     attempts: Int, delay: @escaping @Sendable (_ attempt: Int) -> Duration = { _ in .zero }
   ) -> Cursor<Item> {
@@ -158,7 +163,7 @@ extension Cursor {
   }
 }
 
-/// Reads a page again that could not be read.
+/// Reads a page again if it could not be read.
 struct RetryingReader<Item: Sendable>: PagewiseReader {
   let base: any PageReader<Item>
   let attempts: Int
@@ -183,7 +188,7 @@ struct RetryingReader<Item: Sendable>: PagewiseReader {
         return result
       } catch let error where attempt < attempts && Self.isWorthRetrying(error) {
         let traffic = PageError(ofSource: error).traffic
-        // A source that does not say what a failure has cost has made a request.
+        // A source that does not report the traffic of a failure has made a request.
         spent = spent + traffic + WalkReport.Traffic(requests: traffic.requests > 0 ? 0 : 1)
         let pause = delay(attempt)
         attempt += 1
@@ -209,22 +214,22 @@ struct RetryingReader<Item: Sendable>: PagewiseReader {
 
 /// A step of reading one page, for observers of a cursor.
 public enum PageReading<Item: Sendable>: Sendable {
-  /// The page at this position is asked for, by a walk in this direction.
+  /// A page at this position is requested, by a walk in this direction.
   case started(Position, Position.Direction)
-  /// It came.
+  /// The page came.
   case read(Page<Item>)
-  /// The listing ended before it.
+  /// The listing ended before the page.
   case ended
-  /// It could not be read.
+  /// The page could not be read.
   case failed(any Error)
-  /// Whatever came of it, the reading is over.
+  /// The read is over, with any of the results above.
   case finished(Position, Position.Direction)
 }
 
 extension Cursor {
-  /// The same pages; `observe` is told when each is asked for and what came of it.
+  /// Returns the same pages; `observe` is called when each page is requested, and with the result.
   ///
-  /// It is called in the walk's own order and holds the walk up while it runs.
+  /// The calls come in the walk's own order, and the walk waits for each of them.
   public func observed(
     by observe: @escaping @Sendable (PageReading<Item>) -> Void
   ) -> Cursor<Item> {
@@ -234,7 +239,7 @@ extension Cursor {
   }
 }
 
-/// Tells about every page it reads.
+/// Reports the read of every page to an observer.
 struct ObservedReader<Item: Sendable>: PagewiseReader {
   let base: any PageReader<Item>
   let direction: Position.Direction
