@@ -2,19 +2,20 @@ import QuireCore
 public import QuireHTTP
 import QuirePagination
 
-/// HTTP/1.1 and HTTP/2 over libcurl.
+/// A transport for HTTP/1.1 and HTTP/2 over libcurl.
 ///
-/// One thread drives all transfers of a transport and is the only one that calls libcurl; connections
-/// are kept and reused. Redirects are not followed, cookies and proxies of the environment are not
-/// used. Nothing is sent twice but what `TransportRequest.replays` allows: libcurl may replay such a
-/// request once, on a kept connection that turned out dead, which is counted in
-/// `TransferMetrics.wireRequests`. Any other request is on the wire once; if its connection dies under
-/// it, that is `truncated`, and the message says that the server may have acted on it.
+/// One thread drives all transfers of a transport and is the only one that calls libcurl;
+/// connections are kept and reused. Redirects are not followed; cookies, and proxies of the
+/// environment, are not used. Only a request whose `TransportRequest.replays` allows it may be sent
+/// twice: libcurl replays it once if a kept connection turns out dead, which
+/// `TransferMetrics.wireRequests` counts. Any other request is on the wire once; if its connection
+/// dies under it, the error is `truncated`, and the message says that the server may have acted on
+/// the request.
 ///
-/// A body is received ahead of its reader by a 512th of `TransferLimits.decodedBytes`, at least 64 KiB and at most
-/// 1 MiB; then the server has to wait, and no timeout runs. A
-/// server that has to wait for long may give up, which is `truncated`. Over HTTP/2, where libcurl would have to keep
-/// what was announced to the server, it is received as fast as the server sends it, up to
+/// A body is received ahead of its reader by a 512th of `TransferLimits.decodedBytes`, at least 64
+/// KiB and at most 1 MiB; then the server has to wait, and no timeout runs. A server that waits for
+/// long may give up, which is `truncated`. Over HTTP/2, where libcurl would have to keep what was
+/// announced to the server, a body is received as fast as the server sends it, up to
 /// `TransferLimits.wireBytes`.
 ///
 /// Dropping the transport closes its connections; `shutdown()` also waits until that is done.
@@ -22,18 +23,18 @@ public final class CurlTransport: HTTPTransport {
   /// The transport with default settings, shared by the process. Never shut it down.
   public static let shared = CurlTransport()
 
-  /// The settings it was made with.
+  /// The settings that the transport was made with.
   public let configuration: Configuration
 
-  /// What is open; for tests that look for leaks.
+  /// The counts of what is open, for tests that look for leaks.
   let ledger = Ledger()
 
   let mailbox = Mailbox()
-  /// Finds the addresses of names.
+  /// The resolver of host names.
   package let resolver: NameResolver
   private let thread: DriverThread
 
-  /// A transport with its own connections and its own thread.
+  /// Creates a transport with its own connections and its own thread.
   ///
   /// - Parameter configuration: Trust, connection limits and HTTP version. The defaults suit an API
   ///   client.
@@ -56,8 +57,8 @@ public final class CurlTransport: HTTPTransport {
   ///
   /// A small body arrives together with its head.
   ///
-  /// - Throws: `PageError` with one of the codes that `HTTPTransport` lists, or `CancellationError`,
-  ///   by then with the connection closed (HTTP/1) or the stream reset (HTTP/2).
+  /// - Throws: `PageError` with one of the codes that `HTTPTransport` lists, or `CancellationError`.
+  ///   By then the connection is closed (HTTP/1) or the stream is reset (HTTP/2).
   public func send(_ request: TransportRequest) async throws -> TransportResponse {
     try check()
     let reader = try start(try await exchange(for: request))
@@ -65,7 +66,8 @@ public final class CurlTransport: HTTPTransport {
     return try response(by: reader)
   }
 
-  // Steps that do not wait are functions that are never inlined, as in QuireHTTP's Exchange.
+  // Steps that do not wait are never inlined into the function that waits, as in QuireHTTP's
+  // Exchange.
   @inline(never)
   private func check() throws {
     try Task.checkCancellation()
@@ -82,8 +84,8 @@ public final class CurlTransport: HTTPTransport {
     return reader
   }
 
-  /// The request with the addresses that it goes to.
-  // A request that waits for its turn holds only this: thousands may wait.
+  /// Returns the request with the addresses that it goes to.
+  // A request that waits for its turn keeps nothing else, because thousands may wait.
   @inline(never)
   private func exchange(for request: TransportRequest) async throws -> WireExchange {
     let wire = try wireRequest(for: request)
@@ -115,7 +117,7 @@ public final class CurlTransport: HTTPTransport {
   public func shutdown() async {
     let done = Suspension<Void>()
     if mailbox.push(.shutDown(done)) {
-      // Not cancellable: shutting down returns when it is done.
+      // Not cancellable: the shutdown ends when everything is closed.
       try? await done.value(onCancel: {})
     }
     thread.join()
@@ -128,18 +130,18 @@ public final class CurlTransport: HTTPTransport {
 }
 
 extension CurlTransport: TaskExecutor {
-  /// Runs a job on the transport's own thread, by choice of the task.
+  /// Runs a job on the transport's own thread, for a task that prefers this executor.
   ///
-  /// A loop that runs there asks for a page and gets it without a change of thread, which is most of what
-  /// a small page costs beside its bytes:
+  /// A loop that runs there gets its pages without a change of thread, which is most of what a
+  /// small page costs beside its bytes:
   /// ```swift
   /// try await withTaskExecutorPreference(transport) {
   ///   for try await page in client.cursor(at: address, pagination: .github) { … }
   /// }
   /// ```
-  /// The loop must not belong to an actor. While it decodes and computes, no other request of the transport
-  /// goes on: give it a transport of its own, and do nothing in it that blocks. Once the transport is shut
-  /// down, its jobs run where all others do.
+  /// The loop must not belong to an actor. While it decodes and computes, no other request of the
+  /// transport makes progress: give it a transport of its own, and do nothing in it that blocks.
+  /// Once the transport is shut down, its jobs run on the global executor.
   public func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
     guard !mailbox.push(.run(job, asUnownedTaskExecutor())) else { return }
@@ -155,17 +157,17 @@ extension PageError {
 }
 
 extension CurlTransport {
-  /// Whom to trust, how many connections to keep, and which HTTP version to speak.
+  /// The settings of a transport: trust, connections and HTTP version.
   public struct Configuration: Hashable, Sendable {
-    /// Who vouches for a server's identity.
+    /// The authorities that vouch for a server's identity.
     public enum CertificateAuthorities: Hashable, Sendable {
-      /// Those of the operating system.
+      /// The authorities of the operating system.
       case system
-      /// Only those in this PEM file.
+      /// Only the authorities in this PEM file.
       case file(String)
     }
 
-    /// Which HTTP version to speak.
+    /// An HTTP version to speak.
     public enum HTTPVersion: Hashable, Sendable {
       /// HTTP/2 over TLS where the server offers it (ALPN), else HTTP/1.1.
       case negotiated
@@ -173,44 +175,46 @@ extension CurlTransport {
       case http1
     }
 
-    /// Who vouches for a server's identity. Verification itself cannot be turned off. Default: the
-    /// operating system's.
+    /// The authorities that vouch for a server's identity. Verification itself cannot be turned
+    /// off. Default: the operating system's.
     public var certificateAuthorities: CertificateAuthorities
-    /// Which HTTP version to speak. Default: HTTP/2 where the server offers it.
+    /// The HTTP version to speak. Default: HTTP/2 where the server offers it.
     public var httpVersion: HTTPVersion
-    /// Connections to one host at a time; further requests wait. Default 6, as browsers do. Over
-    /// HTTP/1 a wider window of `Cursor.parallel(_:)` is held to it, and the walk's report says so.
+    /// The most connections to one host at a time; further requests wait. Default 6, as in
+    /// browsers. Over HTTP/1 it also bounds the window of `Cursor.parallel(_:)`, and the walk's
+    /// report says so.
     public var connectionsPerHost: Int
-    /// Connections at a time altogether; further requests wait. Default 256.
+    /// The most connections at a time altogether; further requests wait. Default 256.
     public var connectionsTotal: Int
-    /// Requests to one host in flight at a time: streams of an HTTP/2 connection, or HTTP/1 requests
-    /// for which `connectionsPerHost` is the tighter bound. Further requests wait, in order, and
-    /// their timeouts with them. Never fewer than `connectionsPerHost`: for that there is
-    /// `RequestBudget.requestsPerHost`. Default 32.
+    /// The most requests to one host in flight at a time: streams of an HTTP/2 connection, or
+    /// HTTP/1 requests, for which `connectionsPerHost` is the tighter bound. Further requests wait,
+    /// in order, and their timeouts do not run. Never fewer than `connectionsPerHost`: for that
+    /// there is `RequestBudget.requestsPerHost`. Default 32.
     public var requestsPerHost: Int
-    /// How long a kept connection may lie idle and still be reused. Default 60 s, below what most
+    /// How long a kept connection may be idle and still be reused. Default 60 s, below what most
     /// servers allow.
     public var idleTimeout: Duration
     /// How old a connection may be and still be reused, so that a changed address or certificate is
     /// noticed. Default 1 h.
     public var connectionLifetime: Duration
-    /// Sent as User-Agent unless a request has its own.
+    /// The User-Agent of requests that have none of their own. Default: `PageClient.userAgent`.
     public var userAgent: String
-    /// Whether the secrets of TLS connections are appended to the file that `SSLKEYLOGFILE` names in
-    /// the environment, for tools that decrypt captured traffic: with the file everything can be read
-    /// that was sent. Default: no, and the variable has no effect.
+    /// Whether the secrets of TLS connections are appended to the file that `SSLKEYLOGFILE` names
+    /// in the environment, for tools that decrypt captured traffic: with the file, everything that
+    /// was sent can be read. Default: no, and the variable has no effect.
     ///
-    /// libcurl would heed the variable unasked, so it is taken out of the process's environment, once,
-    /// when the process makes its first transport; child processes do not inherit it from then on. A
-    /// transport that is to write the log and cannot, because the file cannot be opened or libcurl was
-    /// not built with OpenSSL, fails every request with `tls`.
+    /// libcurl would obey the variable unasked, so it is taken out of the process's environment
+    /// once, when the process makes its first transport; child processes do not inherit it from
+    /// then on. If the log was asked for and cannot be written, because the file cannot be opened
+    /// or libcurl was not built with OpenSSL, every request fails with `tls`.
     public var writesKeyLog = false
-    /// What requests go through; never that of the environment, unless it is named here. Default: nothing.
+    /// The proxy that requests go through. That of the environment is not used unless it is set
+    /// here. Default: none.
     public var proxy = Proxy.none
     /// The client certificate for one origin. Default: none.
     public var clientCertificate: ClientCertificate?
 
-    /// Settings for an API client, unless told otherwise.
+    /// Creates settings, by default for an API client.
     public init(
       certificateAuthorities: CertificateAuthorities = .system,
       httpVersion: HTTPVersion = .negotiated, connectionsPerHost: Int = 6,
@@ -230,7 +234,7 @@ extension CurlTransport {
 }
 
 extension CurlTransport.Configuration {
-  /// How many requests to one host run at the same time.
+  /// Returns the number of requests to one host that can run at the same time.
   func requestsAtOnce(overHTTP2: Bool) -> Int {
     let connections = max(1, min(connectionsPerHost, connectionsTotal))
     return overHTTP2 ? max(requestsPerHost, connections) : connections

@@ -3,10 +3,11 @@ import HTTPTypes
 import QuireCore
 import QuireHTTP
 
-/// A request checked and cut to what libcurl takes.
+/// A request, checked and put into the form that libcurl takes.
 ///
-/// The connection is made from `origin`, the request line from `target`: so libcurl's URL parser
-/// never sees the path, and cannot touch it. A reference: thousands may wait for their turn.
+/// The connection is made from `origin`, the request line from `target`, so that libcurl's URL
+/// parser never sees the path and cannot change it. A class, because thousands of requests may wait
+/// for their turn.
 final class WireRequest: Sendable {
   /// `scheme://authority/`.
   let origin: String
@@ -20,19 +21,19 @@ final class WireRequest: Sendable {
   let limits: TransferLimits
   /// The authority, for messages.
   let host: String
-  /// How often libcurl may replay it.
+  /// The number of times that libcurl may replay the request.
   let replays: Int
-  /// Whether it does no harm to ask again; for messages.
+  /// Whether it does no harm to repeat the request; for messages.
   let isRepeatable: Bool
   /// Whether its connection is worth keeping.
   let keepsConnection: Bool
-  /// Which addresses may be connected to.
+  /// The addresses that may be connected to.
   let addresses: AddressGuard
   /// The host's name or address, and its port.
   let name: String
   let port: Int
 
-  /// Whether a body goes out, be it an empty one: always but for HEAD, and for GET without one.
+  /// Whether a body is sent, even an empty one: always except for HEAD, and for GET without a body.
   var carriesBody: Bool { Self.carriesBody(method, body) }
 
   private static func carriesBody(_ method: String, _ body: [UInt8]) -> Bool {
@@ -118,7 +119,7 @@ final class WireRequest: Sendable {
       try append(HTTPField(name: .userAgent, value: userAgent), to: &lines)
     }
     if !fields.contains(.acceptEncoding) { lines += "Accept-Encoding: gzip, deflate\0".utf8 }
-    // libcurl would accept anything on our behalf.
+    // libcurl would send `Accept: */*` on its own.
     if !fields.contains(.accept) { lines += "Accept:\0".utf8 }
     if carriesBody(request.head.method.rawValue, request.body) {
       // libcurl would declare a form and, above 1 MiB, wait for a "100 Continue".

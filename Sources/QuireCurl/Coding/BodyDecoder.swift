@@ -3,14 +3,14 @@ import QuireCore
 import QuireHTTP
 import QuirePagination
 
-/// Removes a body's content coding, slice by slice, and holds it to the limits.
+/// Removes a body's content coding, slice by slice, and enforces the limits.
 ///
-/// A file that is gzip itself, such as `sitemap.xml.gz`, comes without a coding declared, and is
+/// A file that is gzip itself, such as `sitemap.xml.gz`, comes without a declared coding, and is
 /// inflated all the same: no page starts with gzip's two magic bytes (RFC 1952 §2.3.1).
 enum BodyDecoder: ~Copyable {
   /// The head has not come yet.
   case undecided
-  /// No coding is declared, and the bytes do not yet tell a file that is gzip from another one.
+  /// No coding is declared, and too few bytes have come to tell whether the content is a gzip file.
   case sniffing([UInt8], limits: TransferLimits)
   case plain(slice: [UInt8], total: Int, limit: Int)
   case inflating(ContentInflater)
@@ -46,7 +46,7 @@ enum BodyDecoder: ~Copyable {
 
   private static let magic: [UInt8] = [0x1F, 0x8B]
 
-  /// What the first bytes of a body tell.
+  /// Returns the decoder for a body that begins with these bytes.
   private static func told(by bytes: [UInt8], _ limits: TransferLimits) -> BodyDecoder {
     guard magic.starts(with: bytes.prefix(magic.count)) else {
       return .plain(slice: bytes, total: bytes.count, limit: limits.decodedBytes)
@@ -61,7 +61,7 @@ enum BodyDecoder: ~Copyable {
     }
   }
 
-  /// The next decoded slice; nil when more wire bytes are needed.
+  /// Returns the next decoded slice; nil if more wire bytes are needed.
   mutating func next() throws(PageError) -> [UInt8]? {
     switch consume self {
     case .undecided: preconditionFailure("BodyDecoder: a slice before the head")
@@ -91,7 +91,7 @@ enum BodyDecoder: ~Copyable {
     }
   }
 
-  /// Whether no slice is left of what was received; where that is not known, there may be.
+  /// Whether all slices of what was received were taken; false if that is not known.
   var isDrained: Bool {
     switch self {
     case .plain(let slice, _, _): slice.isEmpty
@@ -102,7 +102,7 @@ enum BodyDecoder: ~Copyable {
     }
   }
 
-  /// Checks that nothing is missing, once the wire has ended.
+  /// Checks that nothing is missing, once the transfer has ended.
   func finish() throws(PageError) {
     switch self {
     case .undecided: preconditionFailure("BodyDecoder: the end before the head")
@@ -118,14 +118,14 @@ enum BodyDecoder: ~Copyable {
 }
 
 extension ContentInflater.Coding {
-  /// Names of no coding that servers write here by mistake, most of them encodings of characters: the
-  /// body is as it is, and its format tells whether that is true.
+  /// Values that servers write here by mistake, most of them character encodings. They name no
+  /// coding: the body is taken as it is, and its format shows whether that is right.
   private static let mistaken: Set<String> = [
     "7bit", "8bit", "ascii", "binary", "identity", "none", "us-ascii", "utf-8", "utf8",
   ]
 
-  /// What the head declares to have been done to the body (RFC 9110 §8.4); nil for nothing. One coding at most:
-  /// nested ones only ever come from attackers and misconfigured proxies.
+  /// Creates the coding that the head declares (RFC 9110 §8.4); nil if it declares none. Throws for
+  /// more than one coding: nested ones only ever come from attackers and misconfigured proxies.
   init?(_ fields: HTTPFields) throws(PageError) {
     let names = fields[values: .contentEncoding].flatMap { $0.split(separator: ",") }
       .map { $0.filter { $0 != " " && $0 != "\t" }.lowercased() }

@@ -3,11 +3,12 @@ import CZlib
 import QuireCore
 import QuireHTTP
 
-/// A streaming gzip and deflate decoder that proves the stream whole.
+/// A streaming decoder for gzip and deflate, which proves that the stream is complete.
 ///
 /// gzip (RFC 1952) may have several members and zero padding behind them; "deflate" may be wrapped
-/// by zlib (RFC 1950), as the standard says, or raw (RFC 1951), as some servers do. zlib checks each
-/// checksum and length; here the end of the stream, its neighbours, and the limits are.
+/// by zlib (RFC 1950), as the standard says, or raw (RFC 1951), as some servers send it. zlib
+/// checks each checksum and length; this type checks the end of the stream, the bytes around its
+/// members, and the limits.
 struct ContentInflater: ~Copyable {
   enum Coding: String {
     case gzip
@@ -28,7 +29,7 @@ struct ContentInflater: ~Copyable {
 
   private let coding: Coding
   private let limits: TransferLimits
-  /// Whether the framing proves that there may be nothing to inflate.
+  /// Whether the framing proves that an empty body is complete.
   private let mayBeEmpty: Bool
   // SAFETY: only this value, which cannot be copied, ever touches the stream. zlib keeps a pointer
   // to it, so it may not move.
@@ -36,9 +37,9 @@ struct ContentInflater: ~Copyable {
   private var input: [UInt8] = []
   private var offset = 0
   private var state = State.start
-  /// Whether the last slice was full: zlib may have swallowed all input and still owe output.
+  /// Whether the last slice was full: zlib may have consumed all input and still hold output.
   private var mayOweOutput = false
-  /// Wire bytes consumed, and bytes made of them.
+  /// The wire bytes consumed, and the bytes made of them.
   private(set) var consumed = 0
   private(set) var produced = 0
 
@@ -61,7 +62,7 @@ struct ContentInflater: ~Copyable {
     stream.deallocate()
   }
 
-  /// Whether the stream has ended and all it held was delivered.
+  /// Whether the stream has ended, and all of its content was delivered.
   var isDrained: Bool {
     guard offset == input.count, !mayOweOutput else { return false }
     switch state {
@@ -70,7 +71,7 @@ struct ContentInflater: ~Copyable {
     }
   }
 
-  /// Takes wire bytes, behind those not yet consumed.
+  /// Takes wire bytes, which follow those not consumed yet.
   mutating func receive(_ bytes: [UInt8]) {
     if offset == input.count {
       input = bytes
@@ -80,7 +81,7 @@ struct ContentInflater: ~Copyable {
     offset = 0
   }
 
-  /// The next at most 64 KiB; nil when more wire bytes are needed.
+  /// Returns at most the next 64 KiB; nil if more wire bytes are needed.
   mutating func next() throws(PageError) -> [UInt8]? {
     while try prepare() {
       let slice = try inflateSlice()
@@ -90,7 +91,7 @@ struct ContentInflater: ~Copyable {
     return nil
   }
 
-  /// Checks that the stream ended, once the wire has.
+  /// Checks that the stream has ended, once the transfer has.
   func finish() throws(PageError) {
     switch state {
     case .between, .padding: return
@@ -108,7 +109,7 @@ struct ContentInflater: ~Copyable {
       remedies: [.raise(.init("TransferLimits.decodedBytes"))])
   }
 
-  /// Skips what lies between members; false when there is nothing to inflate yet.
+  /// Skips the bytes between members; returns false if there is nothing to inflate yet.
   private mutating func prepare() throws(PageError) -> Bool {
     while offset < input.count {
       switch state {
@@ -128,8 +129,8 @@ struct ContentInflater: ~Copyable {
     return mayOweOutput
   }
 
-  /// Tells raw deflate from zlib's by the header check of RFC 1950 §2.2; false when it takes a
-  /// second byte.
+  /// Tells raw deflate from zlib's by the header check of RFC 1950 §2.2; returns false if that
+  /// needs a second byte.
   private mutating func begin() throws(PageError) -> Bool {
     if coding == .deflate {
       guard input.count - offset >= 2 else { return false }

@@ -1,21 +1,21 @@
 import QuireHTTP
 import Synchronization
 
-/// Lets so many requests to one origin through at a time; the others wait in order.
+/// Limits the requests to each origin that run at a time; the others wait in order.
 ///
-/// libcurl would queue them itself, but at the price of a handle each and of a look at each in every
-/// round: a thousand cursors on one host cost no more than the few that can be served.
+/// libcurl would queue them itself, but with a handle for each, and would look at each in every
+/// round. This way a thousand cursors on one host cost no more than the few that can be served.
 ///
-/// Where a server ends its HTTP/2 connections after a few requests and gives back the others, fewer go out
-/// at a time: half of them, and one more for every second answer.
+/// If a server ends its HTTP/2 connections after a few requests and gives the others back, fewer
+/// are sent at a time: half as many, and one more for every second answer.
 struct AdmissionQueue<Request> {
   private struct Lane {
     var running = 0
-    /// How many may run at a time.
+    /// The most requests that may run at a time.
     var window: Int
-    /// Answers over HTTP/2 while any request was running.
+    /// The number of answers over HTTP/2 since a request began to run here.
     var answers = 0
-    /// How many there were when requests were given back.
+    /// The number of answers when requests were last given back.
     var answersAtLoss = 0
     var waiting = Queue<(id: ObjectIdentifier, request: Request)>()
   }
@@ -28,7 +28,7 @@ struct AdmissionQueue<Request> {
     self.limit = limit
   }
 
-  /// A request has come; true when it may start now.
+  /// Adds a request; returns whether it may start now.
   mutating func arrived(_ request: Request, id: ObjectIdentifier, origin: String) -> Bool {
     var lane = lanes[origin] ?? Lane(window: limit)
     defer { lanes[origin] = lane }
@@ -41,7 +41,7 @@ struct AdmissionQueue<Request> {
     return false
   }
 
-  /// A request that had started is over; the one that may start in its place.
+  /// Notes that a running request is over. Returns the request that may start in its place.
   mutating func ended(origin: String) -> Request? {
     guard let index = lanes.index(forKey: origin) else { return nil }
     lanes.values[index].running -= 1
@@ -50,7 +50,7 @@ struct AdmissionQueue<Request> {
     return next
   }
 
-  /// Another one that may start.
+  /// Returns another request that may start.
   mutating func next(origin: String) -> Request? {
     lanes.index(forKey: origin).flatMap { next(at: $0) }
   }
@@ -65,7 +65,7 @@ struct AdmissionQueue<Request> {
     return nil
   }
 
-  /// A request to the origin was answered over HTTP/2.
+  /// Notes that a request to the origin was answered over HTTP/2.
   mutating func answered(origin: String) {
     guard let index = lanes.index(forKey: origin) else { return }
     lanes.values[index].answers += 1
@@ -73,25 +73,25 @@ struct AdmissionQueue<Request> {
     if window < limit, answers.isMultiple(of: 2) { lanes.values[index].window += 1 }
   }
 
-  /// The end of a connection gave a request back.
+  /// Notes that the end of a connection gave a request back.
   mutating func sentBack(origin: String) {
     guard let index = lanes.index(forKey: origin) else { return }
     let lane = lanes.values[index]
-    // One end gives back many of them.
+    // The end of one connection gives back many requests, and counts once.
     guard lane.answers > lane.answersAtLoss else { return }
     lanes.values[index].window = max(1, min(lane.window, lane.running) / 2)
     lanes.values[index].answersAtLoss = lane.answers
   }
 
-  /// How many were, since the first of those that are running now.
+  /// Returns the number of answers over HTTP/2, as long as requests to the origin run.
   func answers(origin: String) -> Int { lanes[origin]?.answers ?? 0 }
 
-  /// Takes back a request that has not started; false when it has.
+  /// Withdraws a request that has not started; returns false if it has.
   mutating func withdraw(_ id: ObjectIdentifier) -> Bool {
     waitingIDs.remove(id) != nil
   }
 
-  /// Takes back all requests that have not started.
+  /// Withdraws all requests that have not started, and returns them.
   mutating func withdrawAll() -> [Request] {
     defer {
       waitingIDs = []
@@ -103,19 +103,19 @@ struct AdmissionQueue<Request> {
   }
 }
 
-/// Counts what is open, so that tests can prove that nothing is left.
+/// Counts what is open, so that tests can prove that nothing is left open.
 final class Ledger: Sendable {
   private let sockets = Mutex(SocketTable())
   private let transfers = Atomic<Int>(0)
   private let handles = Atomic<Int>(0)
 
-  /// Sockets that libcurl has open, idle connections included.
+  /// The number of sockets that libcurl has open, idle connections included.
   var openSockets: Int { sockets.withLock { $0.count } }
-  /// Sockets opened since the start.
+  /// The number of sockets opened since the start.
   var socketsOpened: Int { sockets.withLock { $0.opened } }
-  /// Transfers in flight.
+  /// The number of transfers in flight.
   var runningTransfers: Int { transfers.load(ordering: .acquiring) }
-  /// Easy handles that exist, kept ones included.
+  /// The number of easy handles, kept ones included.
   var easyHandles: Int { handles.load(ordering: .acquiring) }
 
   func withSockets<Result: Sendable>(_ body: (inout SocketTable) -> Result) -> Result {

@@ -3,7 +3,7 @@ import CCurl
 import QuireCore
 import QuireHTTP
 
-/// The loop that owns a multi handle: takes commands, lets libcurl work, delivers what came, sleeps.
+/// The loop around a multi handle: takes commands, lets libcurl work, delivers the results, sleeps.
 ///
 /// Everything in here happens on one thread.
 final class CurlDriver {
@@ -12,33 +12,33 @@ final class CurlDriver {
   private let ledger: Ledger
   private let multi: UnsafeMutableRawPointer
   private var transfers: [ObjectIdentifier: Transfer] = [:]
-  /// Transfers with news.
+  /// Transfers in which something happened since the last delivery.
   private var touched: [Transfer] = []
-  /// Handles at rest.
+  /// Handles without a transfer.
   private var spare: [EasyHandle] = []
   private var queue: AdmissionQueue<WireExchange>
   private let clock = RoundClock()
-  /// No transfer's deadline lies before this instant.
+  /// A time before which no transfer's deadline lies; nil if none has one.
   private var nextDeadline: ContinuousClock.Instant?
   private var idleSpin = IdleSpin()
-  /// Transfers handed to libcurl since the start.
+  /// The number of transfers handed to libcurl since the start.
   private var started = 0
   private var isStopping = false
   private var waitingForEnd: [Suspension<Void>] = []
 
-  /// Handles kept for reuse; each holds a few KiB.
+  /// The most handles kept for reuse; each holds a few KiB.
   private static let maximumSpare = 64
-  /// How long to sleep when nothing is due.
+  /// How long to sleep when nothing is due, in milliseconds.
   private static let longSleep = 60_000
 
-  /// Made ready once, before there is a thread of ours: a process that ends meanwhile tidies up behind
-  /// libcurl and OpenSSL, which must not still be beginning.
+  /// Initialises libcurl once, before there is a thread of ours: a process that ends meanwhile
+  /// cleans up behind libcurl and OpenSSL, which must not still be initialising.
   static let libraryIsReady: Bool = {
     _ = KeyLog.path
     return curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
   }()
 
-  /// Runs until it is told to stop.
+  /// Runs until a command stops it.
   static func run(
     configuration: CurlTransport.Configuration, mailbox: Mailbox, ledger: Ledger
   ) {
@@ -119,7 +119,7 @@ final class CurlDriver {
       if let transfer = transfers[ObjectIdentifier(exchange)] { resume(transfer) }
     case .run(let job, let executor):
       job.runSynchronously(on: executor)
-      // It may have taken its time.
+      // The job may have taken a while.
       clock.tick()
     case .shutDown(let done):
       waitingForEnd.append(done)
@@ -146,21 +146,21 @@ final class CurlDriver {
 
   // MARK: What transfers tell
 
-  /// A transfer has news.
+  /// Notes that something happened in a transfer.
   func touched(_ transfer: Transfer) { touched.append(transfer) }
 
-  /// The end of a connection gave a request back.
+  /// Notes that the end of a connection gave a request back.
   func sentBack(_ exchange: WireExchange) { queue.sentBack(origin: exchange.request.origin) }
 
-  /// A request was answered over HTTP/2.
+  /// Notes that a request was answered over HTTP/2.
   func answered(_ exchange: WireExchange) { queue.answered(origin: exchange.request.origin) }
 
-  /// How many requests to the origin of this one were answered over HTTP/2.
+  /// Returns the number of requests to the origin of this one that were answered over HTTP/2.
   func answers(to exchange: WireExchange) -> Int { queue.answers(origin: exchange.request.origin) }
 
   // MARK: A round
 
-  /// Ends the transfers that libcurl is done with; true when others started in their place.
+  /// Ends the transfers that libcurl is done with; returns whether others started in their place.
   private func reap() -> Bool {
     let startedBefore = started
     var remaining: Int32 = 0
@@ -191,7 +191,8 @@ final class CurlDriver {
     return context.flatMap { Unmanaged<EasyHandle>.fromOpaque($0).takeUnretainedValue().transfer }
   }
 
-  /// Wakes every reader with news, once; true when some wait a moment for more.
+  /// Wakes the reader of each touched transfer once; returns whether some transfers wait a moment
+  /// for more.
   private func deliver() -> Bool {
     let news = touched
     touched.removeAll(keepingCapacity: true)
@@ -210,7 +211,7 @@ final class CurlDriver {
 
   private func resume(_ transfer: Transfer) {
     let code = transfer.resume()
-    // What libcurl had kept was refused.
+    // The transfer refused the bytes that libcurl had kept.
     guard code != CURLE_OK, case .failed(let error) = transfer.machine.ended(CurlResult(code))
     else { return }
     end(transfer, with: .failure(error))
@@ -219,12 +220,12 @@ final class CurlDriver {
   private func end(_ transfer: Transfer, with outcome: Result<Void, any Error>) {
     transfers[ObjectIdentifier(transfer.exchange)] = nil
     ledger.transferEnded()
-    // The reader of a whole response need not wait for the tidying up.
+    // The reader of a complete response need not wait for the cleanup.
     if case .success = outcome { transfer.finish(outcome) }
     // Closes the connection of an unfinished HTTP/1 transfer and resets an HTTP/2 stream.
     curl_multi_remove_handle(multi, transfer.handle.raw)
     transfer.handle.release()
-    // A reader that learns of a failure finds nothing left of the transfer.
+    // A reader that learns of a failure finds that the transfer is gone.
     if case .failure = outcome { transfer.finish(outcome) }
     if spare.count < Self.maximumSpare { spare.append(transfer.handle) }
     admitNext(after: transfer.exchange)
@@ -244,7 +245,7 @@ final class CurlDriver {
     if let deadline { nextDeadline = nextDeadline.map { min($0, deadline) } ?? deadline }
   }
 
-  /// Looks at all transfers, but only when the earliest deadline known has passed.
+  /// Checks the deadlines of all transfers, but only once the earliest known one has passed.
   private func expire() {
     let now = clock.now
     guard let due = nextDeadline, now >= due else { return }

@@ -7,7 +7,8 @@ import Synchronization
   import Darwin
 #endif
 
-/// A named thread of our own, because libcurl sleeps and Swift's pool must not.
+/// A named thread of our own, because libcurl blocks its thread, and Swift's pool must not be
+/// blocked.
 final class DriverThread: Sendable {
   private let thread: Mutex<pthread_t?>
 
@@ -21,7 +22,8 @@ final class DriverThread: Sendable {
     }
   }
 
-  /// Starts a thread that runs `body` once; nil where the system refuses one. It shows at most 15 bytes of `name`.
+  /// Starts a thread that runs `body` once; nil if the system refuses one. Linux shows at most 15
+  /// bytes of `name`.
   init?(name: String, body: @escaping @Sendable () -> Void) {
     let work = Unmanaged.passRetained(Work(name: name, body: body))
     #if canImport(Darwin)
@@ -53,12 +55,13 @@ final class DriverThread: Sendable {
     thread = Mutex(created)
   }
 
-  /// Waits until the thread has ended; call it only when it is about to. Later calls do nothing.
+  /// Waits until the thread has ended; call it only if the thread is about to end. Later calls do
+  /// nothing.
   func join() {
     if let ended = take() { pthread_join(ended, nil) }
   }
 
-  /// Lets the thread end by itself, unless it was joined.
+  /// Lets the thread run without being joined, unless it was.
   func detach() {
     if let running = take() { pthread_detach(running) }
   }
@@ -71,10 +74,10 @@ final class DriverThread: Sendable {
   }
 }
 
-/// Decides whether an idle driver looks for the next request a moment longer before it sleeps.
+/// Decides whether an idle driver looks for another request for a moment before it sleeps.
 ///
-/// A reader that asks for its next page at once finds the driver awake, which saves waking a thread:
-/// about a quarter of a small page's time. Readers that take longer cost nothing, because two
+/// A reader that asks for its next page at once then finds the driver awake, which saves waking a
+/// thread: about a quarter of a small page's time. Slower readers cost nothing, because two
 /// failures in a row end the looking until a request comes soon again.
 struct IdleSpin {
   /// How long to look.
@@ -83,23 +86,23 @@ struct IdleSpin {
   private var failures = 0
   private var skipped = 0
 
-  /// Whether to look now. Every sixteenth idle moment is tried again after failures.
+  /// Whether to look now. After two failures in a row, only every sixteenth idle moment is tried.
   mutating func isWorthwhile() -> Bool {
     if failures < 2 { return true }
     skipped += 1
     return skipped % 16 == 0
   }
 
-  /// Whether looking found a request.
+  /// Notes whether looking found a request.
   mutating func ended(withMail found: Bool) {
     failures = found ? 0 : failures + 1
   }
 }
 
-/// The time of the driver's present round: read once, used by every callback in it.
+/// The time of the driver's present round: read once, and used by every callback in it.
 final class RoundClock {
   private(set) var now = ContinuousClock.now
 
-  /// A new round begins.
+  /// Begins a new round.
   func tick() { now = .now }
 }

@@ -8,7 +8,7 @@ import QuirePagination
   import Darwin
 #endif
 
-/// One libcurl easy handle, kept for many transfers: what never changes is set once.
+/// A libcurl easy handle, kept for many transfers: options that never change are set once.
 ///
 /// Only the driver's thread uses it.
 final class EasyHandle {
@@ -17,20 +17,21 @@ final class EasyHandle {
   var transfer: Transfer?
 
   let ledger: Ledger
-  /// What the last head said.
+  /// The lines of the last head.
   let headMemory = HeadMemory()
   /// Sockets opened for this transfer, none of which has become its connection yet.
   var attempts: [SocketTable.Attempt] = []
   /// The socket of the transfer's connection, once the request is about to go out.
   var connection: Int32?
   private let errorText: UnsafeMutablePointer<CChar>
-  /// The header fields that are set, for libcurl and as they came.
+  /// The header fields that are set: as libcurl's list, and as they were given.
   private var fields: UnsafeMutablePointer<curl_slist>?
   private var fieldLines: [UInt8] = []
-  /// Where libcurl keeps addresses. All handles' together would be searched for old ones after every transfer,
-  /// which takes long where there are thousands of hosts, and what is pinned would stay for ever.
+  /// The addresses that libcurl knows. Each handle has its own: common ones would be searched for
+  /// old entries after every transfer, which takes long with thousands of hosts, and pinned ones
+  /// would stay for ever.
   private let addresses = quire_name_memory()
-  /// Where names lead, for libcurl and as it was set.
+  /// The pinned addresses: as libcurl's list, and as they were given.
   fileprivate var route: UnsafeMutablePointer<curl_slist>?
   fileprivate var routeLines: [String] = []
   fileprivate var proxy: Proxy.Server?
@@ -60,10 +61,10 @@ final class EasyHandle {
     ledger.handleFreed()
   }
 
-  /// What libcurl wrote about the last failure.
+  /// libcurl's message about the last failure.
   var detail: String { String(cString: errorText) }
 
-  /// Whether the transfer went over a connection that already existed.
+  /// Whether the transfer used a connection that already existed.
   var reusedConnection: Bool {
     var connections = 0
     quire_easy_get_long(raw, CURLINFO_NUM_CONNECTS, &connections)
@@ -78,19 +79,20 @@ final class EasyHandle {
     set(CURLOPT_FRESH_CONNECT, 0)
     set(CURLOPT_FORBID_REUSE, 0)
     set(CURLOPT_CONNECTTIMEOUT_MS, max(1, request.timeouts.connect.milliseconds))
-    // So that most pages take one call of the system. Of a buffer, only what was read into it takes memory.
+    // So that most pages take one system call. Only the part of a buffer that is written takes
+    // memory.
     set(CURLOPT_BUFFERSIZE, min(256 << 10, transfer.readAhead))
     quire_easy_set_string(raw, CURLOPT_URL, request.origin)
     quire_easy_set_string(raw, CURLOPT_REQUEST_TARGET, request.target)
-    // A handshake of TLS tells whether a connection takes more requests at once. In the clear only an answer
-    // would, and all others would wait for that.
+    // Over TLS, the handshake tells whether a connection takes more requests at once. Without TLS
+    // only an answer would, and all other requests would wait for it.
     set(CURLOPT_PIPEWAIT, request.origin.hasPrefix("https:") ? 1 : 0)
     setMethod(request)
     setFields(request.lines)
     set(transfer.exchange.route, for: request)
   }
 
-  /// Lets go of the transfer.
+  /// Unbinds the handle from its transfer.
   func release() {
     transfer = nil
     connection = nil
@@ -123,7 +125,8 @@ final class EasyHandle {
     }
   }
 
-  /// Most requests of a walk carry the same fields, which then stay where they are.
+  /// Sets the header fields. Most requests of a walk carry the same ones, which then stay as they
+  /// are.
   private func setFields(_ lines: [UInt8]) {
     guard lines != fieldLines else { return }
     quire_easy_set_list(raw, CURLOPT_HTTPHEADER, nil)
@@ -142,10 +145,10 @@ final class EasyHandle {
   }
 }
 
-// Which way the request goes.
+// The route of a request: pinned addresses, proxy and client certificate.
 extension EasyHandle {
-  /// Names lead where they were found to lead, so that libcurl asks no resolver; a proxy and a
-  /// certificate of our own are used where the request has them.
+  /// Sets the route of a request. Names are pinned to the addresses that were found, so that
+  /// libcurl asks no resolver; a proxy and a client certificate are used if the request has them.
   fileprivate func set(_ way: RequestRoute, for request: WireRequest) {
     let (name, port) = (way.proxy?.host ?? request.name, way.proxy?.port ?? request.port)
     let lines = way.addresses.isEmpty ? [] : [Self.pin(name, port, way.addresses)]
@@ -153,14 +156,14 @@ extension EasyHandle {
       quire_easy_set_list(raw, CURLOPT_RESOLVE, nil)
       curl_slist_free_all(route)
       route = nil
-      // What the last transfer was told, this one may be told otherwise: `-NAME:PORT` forgets it.
+      // Entries of the last transfer that may not hold for this one: `-NAME:PORT` removes an entry.
       let old = routeLines.map { "-" + $0.split(separator: ":").prefix(2).joined(separator: ":") }
       for line in old + lines { route = curl_slist_append(route, line) }
       routeLines = lines
     }
-    // libcurl forgets what it was told once it has used it.
+    // libcurl drops the list once it has used it.
     quire_easy_set_list(raw, CURLOPT_RESOLVE, route)
-    // A proxy that is asked for a page of plain http has to hear where from.
+    // A proxy that is asked for a page over plain http needs the whole URL.
     if let proxy = way.proxy, proxy.scheme != "socks5h", request.origin.hasPrefix("http:") {
       quire_easy_set_string(
         raw, CURLOPT_REQUEST_TARGET, String(request.origin.dropLast()) + request.target)
@@ -180,9 +183,9 @@ extension EasyHandle {
     quire_easy_set_string(raw, CURLOPT_PROXY, server?.url ?? "")
     quire_easy_set_string(raw, CURLOPT_PROXYUSERNAME, server?.user)
     quire_easy_set_string(raw, CURLOPT_PROXYPASSWORD, server?.password)
-    // Without this, the request's own fields would be the proxy's to read.
+    // Without this, the proxy would receive the request's own fields.
     set(CURLOPT_HEADEROPT, Int(CURLHEADER_SEPARATE))
-    // Basic: the others were found to leak from one connection into another.
+    // Basic: libcurl's other methods were found to leak from one connection into another.
     set(CURLOPT_PROXYAUTH, 1)
   }
 
@@ -199,9 +202,9 @@ extension EasyHandle {
 }
 
 extension IPAddress {
-  /// The address of a socket; nil for one that is neither of IPv4 nor of IPv6.
+  /// Creates the address of a socket; nil if it is neither of IPv4 nor of IPv6.
   fileprivate init?(of address: UnsafeMutablePointer<curl_sockaddr>) {
-    // An IPv6 address is longer than what C declares here.
+    // An IPv6 address is longer than the field that C declares for it.
     guard let offset = MemoryLayout<curl_sockaddr>.offset(of: \.addr) else { return nil }
     let family = address.pointee.family
     guard
@@ -212,7 +215,7 @@ extension IPAddress {
 }
 
 extension Duration {
-  /// Whole milliseconds, rounded up.
+  /// Whole milliseconds, rounded up, and at most `Int32.max`.
   var milliseconds: Int {
     let (seconds, attoseconds) = components
     let (product, overflow) = Int(seconds).multipliedReportingOverflow(by: 1000)
@@ -222,19 +225,21 @@ extension Duration {
 }
 
 extension EasyHandle {
-  /// What holds for every transfer: nothing from the environment, nothing behind our back.
+  /// Sets the options that hold for every transfer: libcurl takes none from the environment, and
+  /// does nothing that was not asked for.
   func setInvariants(_ configuration: CurlTransport.Configuration) {
     set(CURLOPT_NOSIGNAL, 1)
     // Without this, removing a handle that still resolves a name waits for its resolver thread.
     set(CURLOPT_QUICK_EXIT, 1)
     set(CURLOPT_NOPROGRESS, 1)
-    // Names are pinned by us; addresses in the place of names need no memory.
+    // Names are pinned to addresses, and hosts that are addresses need no cache.
     set(CURLOPT_DNS_CACHE_TIMEOUT, 0)
     set(CURLOPT_FOLLOWLOCATION, 0)
     quire_easy_set_string(raw, CURLOPT_PROTOCOLS_STR, "http,https")
     quire_easy_set_string(raw, CURLOPT_REDIR_PROTOCOLS_STR, "http,https")
     quire_easy_set_string(raw, CURLOPT_PROXY, "")
-    // Which hosts are asked directly is in the route: libcurl would take them from the environment.
+    // The route says which hosts are reached directly: libcurl would take them from the
+    // environment.
     quire_easy_set_string(raw, CURLOPT_NOPROXY, "")
     set(CURLOPT_NETRC, Int(CURL_NETRC_IGNORED.rawValue))
     set(CURLOPT_DISALLOW_USERNAME_IN_URL, 1)
@@ -285,7 +290,7 @@ extension EasyHandle {
   }
 }
 
-/// The handle behind a callback's context, while a transfer is bound to it.
+/// Returns the transfer of the handle behind a callback's context; nil if none is bound to it.
 private func transfer(_ context: UnsafeMutableRawPointer?) -> Transfer? {
   context.flatMap { Unmanaged<EasyHandle>.fromOpaque($0).takeUnretainedValue().transfer }
 }
@@ -334,7 +339,7 @@ private let closeSocket: curl_closesocket_callback = { context, socket in
 }
 
 extension EasyHandle {
-  /// Opens a socket for an attempt to connect.
+  /// Opens a socket for an attempt to connect, if the transfer may connect.
   func openSocket(_ wanted: curl_sockaddr) -> Int32 {
     connection = nil
     guard transfer?.mayConnect == true else { return CURL_SOCKET_BAD }
@@ -349,7 +354,7 @@ extension EasyHandle {
     return descriptor
   }
 
-  /// The transfer has its connection, new or kept.
+  /// Notes the transfer's connection, new or kept.
   func connected(along route: SocketTable.Route) {
     if reusedConnection {
       connection = ledger.withSockets { $0.descriptor(along: route) }
@@ -362,8 +367,8 @@ extension EasyHandle {
     abandonAttempts()
   }
 
-  /// Writes off the attempts that did not become the connection: libcurl closes their sockets
-  /// without a word.
+  /// Forgets the attempts that did not become the connection, because libcurl does not report that
+  /// it closes their sockets.
   func abandonAttempts() {
     let lost = attempts.filter { $0.descriptor != connection }
     attempts = []
@@ -372,14 +377,14 @@ extension EasyHandle {
     }
   }
 
-  /// The head has come, and shown which version the connection speaks.
+  /// Notes which HTTP version the head has shown.
   func headArrived(isHTTP2: Bool) {
     guard let connection else { return }
     ledger.withSockets { $0.note(connection, speaksHTTP1: !isHTTP2) }
   }
 
-  /// Whether a kept HTTP/1 connection is of no more use: it was closed since libcurl looked, or holds
-  /// bytes that were not asked for, which libcurl 7.88.1 would take for the answer to the next
+  /// Whether a kept HTTP/1 connection cannot be used: it was closed since libcurl looked, or holds
+  /// bytes that were not requested, which libcurl 7.88.1 would take for the answer to the next
   /// request.
   var connectionIsSpent: Bool {
     guard reusedConnection, let connection else { return false }
@@ -390,7 +395,7 @@ extension EasyHandle {
   }
 
   private static func localPort(of descriptor: Int32) -> Int32? {
-    // The port lies at the same place in an IPv4 and an IPv6 address.
+    // The port has the same offset in an IPv4 and an IPv6 address.
     var address = sockaddr_in6()
     var length = socklen_t(MemoryLayout<sockaddr_in6>.size)
     let result = withUnsafeMutablePointer(to: &address) { pointer in

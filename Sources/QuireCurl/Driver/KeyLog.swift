@@ -6,21 +6,23 @@ import CCurl
   import Darwin
 #endif
 
-/// The secrets of TLS connections, for a tool that reads captured traffic: in the file that the
-/// environment's `SSLKEYLOGFILE` names, and only where a transport was asked for it.
+/// A log of the secrets of TLS connections, for tools that read captured traffic. It is written to
+/// the file that the environment's `SSLKEYLOGFILE` names, and only if a transport was asked for it.
 ///
-/// libcurl reads the variable when it is initialised, and then writes unasked for as long as the
-/// process lives, whichever transport a connection belongs to. So it never gets to see it.
+/// libcurl itself reads the variable when it is initialised, and then logs for as long as the
+/// process lives, whichever transport a connection belongs to. So the variable is removed before
+/// libcurl sees it.
 enum KeyLog {
-  /// What the variable named, taken out of the environment: once, before libcurl is initialised, which
-  /// is before there is a thread of ours.
+  /// The value of the variable, which is taken out of the environment once: before libcurl is
+  /// initialised, and so before there is a thread of ours.
   static let path: String? = {
     guard let value = getenv("SSLKEYLOGFILE") else { return nil }
     defer { unsetenv("SSLKEYLOGFILE") }
     return value.pointee == 0 ? nil : String(cString: value)
   }()
 
-  /// The file, open for appending, readable by its owner alone; nil where it cannot be opened.
+  /// The file's descriptor, open for appending, readable by its owner alone; nil if it cannot be
+  /// opened.
   private static let file: Int32? = path.flatMap { path in
     let descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
     return descriptor < 0 ? nil : descriptor
@@ -31,8 +33,8 @@ enum KeyLog {
   private typealias Register =
     @convention(c) (_ context: UnsafeMutableRawPointer?, _ listener: Listener?) -> Void
 
-  /// OpenSSL's `SSL_CTX_set_keylog_callback`, by name: libcurl may be built with another library, and
-  /// Quire needs none.
+  /// OpenSSL's `SSL_CTX_set_keylog_callback`, found by its name: libcurl may be built with another
+  /// library, and Quire links none.
   private static let register: Register? = {
     #if canImport(Darwin)
       let everywhere = UnsafeMutableRawPointer(bitPattern: -2)
@@ -44,15 +46,15 @@ enum KeyLog {
     }
   }()
 
-  /// Why a transport that was asked for the log cannot write it; nil where it can, or nothing names a
-  /// file.
+  /// The reason why the log cannot be written; nil if it can be, or if no file is named.
   static var obstacle: String? {
     guard let path else { return nil }
     if file == nil { return "the file \(path) of SSLKEYLOGFILE cannot be opened for writing" }
     return register == nil ? "libcurl's TLS library is not OpenSSL" : nil
   }
 
-  /// Makes a new TLS context of libcurl's write into the file; the shape of CURLOPT_SSL_CTX_FUNCTION.
+  /// Makes a new TLS context of libcurl write to the file; has the shape of
+  /// CURLOPT_SSL_CTX_FUNCTION.
   static let listen: quire_ssl_context_callback = { _, context, _ in
     register?(context) { _, line in KeyLog.write(line) }
     return CURLE_OK
@@ -63,7 +65,7 @@ enum KeyLog {
     var bytes = Array(UnsafeBufferPointer(start: line, count: strlen(line))).map(
       UInt8.init(bitPattern:))
     bytes.append(UInt8(ascii: "\n"))
-    // In one call, so that lines of several connections do not mix.
+    // With one call, so that lines of several connections do not mix.
     bytes.withUnsafeBytes { bytes in
       #if canImport(Glibc)
         _ = Glibc.write(file, bytes.baseAddress, bytes.count)

@@ -2,7 +2,8 @@ import CCurl
 import QuireCore
 import Synchronization
 
-/// The way from any thread to the driver: commands in order, and a wake-up when it may be asleep.
+/// The commands from any thread to the driver, in order, with a wake-up if the driver may be
+/// asleep.
 ///
 /// `push` never blocks beyond the few instructions of another push, so a cancellation handler may
 /// call it.
@@ -15,7 +16,7 @@ final class Mailbox: Sendable {
     case resume(WireExchange)
     /// Run a job of a task that has chosen the driver's thread.
     case run(UnownedJob, UnownedTaskExecutor)
-    /// End everything, and say when that is done.
+    /// End everything, and resume the waiter when that is done.
     case shutDown(Suspension<Void>)
     /// End everything.
     case stop
@@ -29,12 +30,13 @@ final class Mailbox: Sendable {
   }
 
   private let state = Mutex(State())
-  /// The address of the multi handle in which the driver sleeps; 0 for none. It is used and freed only under this
-  /// lock, which is another one so that a driver just woken does not run into its waker.
+  /// The address of the multi handle in which the driver sleeps; 0 for none. It is used and freed
+  /// only under this lock, which is a separate one so that a driver just woken does not wait for
+  /// its waker.
   private let multi = Mutex<UInt>(0)
   private let mail = Atomic<Bool>(false)
 
-  /// Hands over a command; false when the driver has ended.
+  /// Adds a command; returns false if the driver has ended.
   @discardableResult
   func push(_ command: Command) -> Bool {
     let (isAccepted, mustWake) = state.withLock { state in
@@ -55,19 +57,19 @@ final class Mailbox: Sendable {
   /// Whether there are commands, at the cost of one load.
   var hasMail: Bool { mail.load(ordering: .acquiring) }
 
-  /// From now on the driver sleeps in this handle.
+  /// Sets the handle in which the driver sleeps from now on.
   func open(_ multi: UnsafeMutableRawPointer) {
     let address = UInt(bitPattern: multi)
     self.multi.withLock { $0 = address }
   }
 
-  /// All commands since the last call, in order.
+  /// Returns all commands since the last call, in order.
   func drain() -> [Command] {
     guard hasMail else { return [] }
     return state.withLock { empty(&$0) }
   }
 
-  /// Tells whether the driver may sleep: from then on a command wakes it.
+  /// Returns whether the driver may sleep: from then on a command wakes it.
   func mayFallAsleep() -> Bool {
     state.withLock { state in
       state.isAsleep = state.commands.isEmpty
@@ -75,12 +77,12 @@ final class Mailbox: Sendable {
     }
   }
 
-  /// The driver woke, for any reason.
+  /// Notes that the driver woke, for any reason.
   func wokeUp() {
     state.withLock { $0.isAsleep = false }
   }
 
-  /// Refuses further commands and returns the unread ones; the handle may then be freed.
+  /// Refuses further commands and returns the unread ones; afterwards the handle may be freed.
   func close() -> [Command] {
     let unread = state.withLock { state in
       state.isClosed = true

@@ -4,8 +4,8 @@
 /// connection; and before a request goes out it names the connection by its two ends, not by its
 /// socket.
 struct SocketTable {
-  /// A socket opened for an attempt to connect. Numbers of descriptors come back, those of attempts
-  /// do not.
+  /// A socket opened for an attempt to connect. Descriptors are used again, numbers of attempts are
+  /// not.
   struct Attempt {
     var descriptor: Int32
     var number: Int
@@ -27,7 +27,7 @@ struct SocketTable {
 
   private var entries: [Int32: Entry] = [:]
   private var descriptors: [Route: Int32] = [:]
-  /// Sockets opened since the start.
+  /// The number of sockets opened since the start.
   private(set) var opened = 0
 
   var count: Int { entries.count }
@@ -44,7 +44,8 @@ struct SocketTable {
     if descriptors[route] == descriptor { descriptors[route] = nil }
   }
 
-  /// An attempt that did not become a connection: its socket is closed, unless that was reported before.
+  /// Closes the socket of an attempt that did not become a connection, unless its closing was
+  /// reported before.
   mutating func abandon(_ attempt: Attempt) {
     if entries[attempt.descriptor]?.attempt == attempt.number { close(attempt.descriptor) }
   }
@@ -56,11 +57,11 @@ struct SocketTable {
 
   func descriptor(along route: Route) -> Int32? { descriptors[route] }
 
-  /// Remembers what a response has shown about its connection.
+  /// Notes which HTTP version a connection has shown to speak.
   mutating func note(_ descriptor: Int32, speaksHTTP1: Bool) {
     entries[descriptor]?.speaksHTTP1 = speaksHTTP1
   }
 
-  /// Whether what comes between two responses is out of order.
+  /// Whether a connection speaks HTTP/1, so that bytes between two responses are out of order.
   func speaksHTTP1(_ descriptor: Int32) -> Bool { entries[descriptor]?.speaksHTTP1 ?? false }
 }

@@ -4,14 +4,14 @@ import CCurl
 import QuireCore
 import QuireHTTP
 
-/// A transfer in flight: what the machine decides is done to its handle, and what arrived waits for
-/// the end of the round.
+/// A transfer in flight: applies the machine's decisions to its handle, and collects what arrives
+/// until the end of the round.
 ///
 /// Only the driver's thread uses it.
 final class Transfer {
   let exchange: WireExchange
   let handle: EasyHandle
-  // Unchecked: the machine calls nothing out, and every line of every head asks it.
+  // Unchecked: the machine calls no other code, and every line of every head asks it.
   @exclusivity(unchecked) var machine: TransferMachine
   /// Whether something happened since the last delivery.
   @exclusivity(unchecked) private(set) var isTouched = false
@@ -22,23 +22,24 @@ final class Transfer {
   private var headArrived: ContinuousClock.Instant?
   private var isHeadDelivered = false
   private var bytes: [UInt8] = []
-  /// Bytes of the body that were announced and have not come yet; 0 where the head does not say.
+  /// The declared bytes of the body that have not come yet; 0 if the head declares no length.
   private var announced = 0
 
-  /// Whether libcurl waits with the body until the reader has taken what is here.
+  /// Whether libcurl holds the body back until the reader has taken the bytes that are here.
   private var isPaused = false
 
-  /// What becomes of bytes that libcurl has read.
+  /// How bytes that libcurl has read are treated.
   enum Reception {
     case taken
-    /// libcurl shall keep them, read no more, and come again when it is told to go on.
+    /// libcurl keeps them, stops reading, and passes them again once it is told to go on.
     case later
     case refused
   }
 
-  /// Bytes that wait for the reader before the server has to: of thousands of strangers, each gets less.
+  /// The unread bytes at which the server has to wait: fewer for lower limits on the body, because
+  /// thousands of such transfers may run.
   let readAhead: Int
-  /// A body shorter than this is worth a short wait, so that it arrives with its head.
+  /// A body shorter than this is worth a short wait, so that it is delivered with its head.
   static let smallBody = 64 << 10
   /// How long a head waits for its small body.
   static let patience = Duration.milliseconds(1)
@@ -61,15 +62,16 @@ final class Transfer {
 
   // MARK: Callbacks
 
-  /// Whether a connection may be made for the request. One for a replay that is not allowed would be made in
-  /// vain, and waited for.
+  /// Whether a connection may be made for the request. One for a replay that is not allowed would
+  /// be made, and waited for, in vain.
   var mayConnect: Bool {
     machine.mayGoOut || machine.mayBeSentBack && driver.answers(to: exchange) > 0
   }
 
-  /// Whether a connection may be made to an address; nil is none of the internet.
+  /// Whether a connection may be made to an address; nil stands for one that is not of the
+  /// internet.
   func mayConnect(to address: IPAddress?) -> Bool {
-    // A proxy was named by the caller.
+    // The caller chose the proxy, so its address is not checked.
     if exchange.route.proxy != nil { return true }
     if let address {
       let port = exchange.request.port
@@ -85,7 +87,7 @@ final class Transfer {
 
   func requestIsAboutToGo(along route: SocketTable.Route) -> Bool {
     touch()
-    // A connection that another walk made may lead where this one must not go.
+    // A kept connection of another walk may lead to an address that this request must not reach.
     guard mayConnect(to: IPAddress(route.remoteAddress)) else { return false }
     handle.connected(along: route)
     guard !handle.connectionIsSpent else { return perform(machine.connectionIsSpent()) }
@@ -102,7 +104,7 @@ final class Transfer {
     if line.count <= 2, headArrived == nil, let head = machine.head {
       headArrived = clock.now
       handle.headArrived(isHTTP2: head.isHTTP2)
-      // A redirect may lead to the same host.
+      // A redirect may lead to the same host again, which then needs the connection.
       if !exchange.request.keepsConnection,
         ![301, 302, 303, 307, 308].contains(head.response.status.code)
       {
@@ -123,8 +125,8 @@ final class Transfer {
     }
     let verdict = machine.body(slice.count, at: clock.now)
     if verdict != .abort {
-      // Room for the round at once, whose last slice may go beyond what is read ahead; a decoder may need a few
-      // bytes of its own behind the page.
+      // Room for the whole round, whose last slice may go beyond what is read ahead, and for a few
+      // bytes that a decoder may need behind the page.
       if bytes.isEmpty, announced > 0 {
         bytes.reserveCapacity(min(announced, readAhead + slice.count) + 16)
       }
@@ -134,28 +136,28 @@ final class Transfer {
     return perform(verdict) ? .taken : .refused
   }
 
-  /// Whether the reader has enough for now. On HTTP/2 it never has: libcurl 7.88.1 announces a window
-  /// of 32 MiB to the server, which it would then have to keep itself.
+  /// Whether the reader has enough for now. On HTTP/2 it never has: libcurl 7.88.1 announces a
+  /// window of 32 MiB to the server, and would have to keep as much itself.
   private var mustWait: Bool {
     guard bytes.count + exchange.unread >= readAhead else { return false }
     return machine.head?.isHTTP2 == false
   }
 
-  /// The reader has taken everything.
+  /// Goes on with a paused transfer, because the reader has taken everything.
   func resume() -> CURLcode {
     guard isPaused else { return CURLE_OK }
     isPaused = false
     machine.resumed(at: clock.now)
     touch()
-    // Calls back at once with what it kept.
+    // libcurl calls back at once with the bytes that it kept.
     return curl_easy_pause(handle.raw, CURLPAUSE_CONT)
   }
 
-  /// Whether the transfer is paused and its reader has everything that came before. A reader that has
-  /// not will say so when it takes it.
+  /// Whether the transfer is paused and its reader has taken all bytes. A reader that has not
+  /// resumes the transfer when it takes them.
   var waitsWithoutTaker: Bool { isPaused && !exchange.asksToResume() }
 
-  /// Looks again in the next round.
+  /// Delivers again in the next round.
   func hold() { touch() }
 
   private func touch() {
@@ -176,7 +178,8 @@ final class Transfer {
 
   // MARK: Delivery
 
-  /// Hands over what arrived in this round; false when it is better to wait a moment for the rest.
+  /// Delivers what arrived in this round; returns false if it is better to wait a moment for the
+  /// rest.
   func deliver() -> Bool {
     isTouched = false
     guard let headArrived else { return true }
@@ -191,7 +194,7 @@ final class Transfer {
     return true
   }
 
-  /// Hands over everything and the end.
+  /// Delivers everything that arrived, and the end.
   func finish(_ end: Result<Void, any Error>) {
     hand(end: end)
   }

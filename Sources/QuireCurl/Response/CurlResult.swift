@@ -3,10 +3,10 @@ import QuireCore
 import QuireHTTP
 import QuirePagination
 
-/// How libcurl ended a transfer.
+/// libcurl's result of a transfer.
 struct CurlResult {
   var code: CURLcode
-  /// libcurl's own sentence, never with a URL in it.
+  /// libcurl's own message, which never has a URL in it.
   var detail: String
 
   init(_ code: CURLcode, detail: String = "") {
@@ -14,10 +14,10 @@ struct CurlResult {
     self.detail = detail
   }
 
-  /// An HTTP/2 connection that broke under the request before it was answered.
+  /// Whether an HTTP/2 connection broke under the request.
   var isPoisonedConnection: Bool { code == CURLE_HTTP2 }
 
-  /// The connection, or the stream, ended.
+  /// Whether the connection, or the stream, ended.
   var isBrokenConnection: Bool {
     [CURLE_HTTP2, CURLE_HTTP2_STREAM, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_GOT_NOTHING]
       .contains(code)
@@ -26,13 +26,13 @@ struct CurlResult {
   /// Whether the server ended the stream because it was asked too much (RFC 9113, §7).
   fileprivate var isCallForCalm: Bool { detail.contains("ENHANCE_YOUR_CALM") }
 
-  /// The sentence in brackets, as it stands behind one of ours.
+  /// The message in brackets, to follow one of ours.
   fileprivate var reason: String { detail.isEmpty ? "" : " (\(ServerText(detail)))" }
 }
 
-/// What libcurl's results mean. That was measured with libcurl 7.88.1; some of its codes mislead.
+/// The meaning of libcurl's results, as measured with libcurl 7.88.1; some of its codes mislead.
 extension TransferMachine {
-  /// Why the transfer failed; nil when libcurl found nothing wrong.
+  /// Returns the error of a failed transfer; nil if libcurl found nothing wrong.
   func failure(_ result: CurlResult) -> PageError? {
     let reason = result.reason
     switch result.code {
@@ -44,8 +44,8 @@ extension TransferMachine {
       return PageError(.connectFailed, "The proxy does not connect to \(host)\(reason).")
     case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_CONNECT, CURLE_OPERATION_TIMEDOUT,
       CURLE_SSL_CONNECT_ERROR:
-      // After the request went out, a connection was wanted for its replay; that there is none does not
-      // undo the request.
+      // After the request was sent, a connection was wanted for its replay. That there is none does
+      // not undo the request.
       return wasSent && parser.bytes == 0 ? dropped : unconnected(result)
     case CURLE_URL_MALFORMAT:
       return PageError(.invalidURL, "The URL on \(host) cannot be used\(reason).")
@@ -68,7 +68,8 @@ extension TransferMachine {
 
   private var wasSent: Bool { wireRequests > 0 }
 
-  /// The connection died under the request. The server may have acted on it all the same.
+  /// The error of a connection that died under the request. The server may have acted on it all the
+  /// same.
   var dropped: PageError {
     let times = wireRequests == 1 ? "" : " \(wireRequests) times"
     let advice =
@@ -78,8 +79,8 @@ extension TransferMachine {
       "\(host) closed the connection under the request\(times), without an answer. \(advice)")
   }
 
-  /// The connection broke. Once the request was sent the server may have acted on it, answer or
-  /// not; a first line that was cut looks like none at all.
+  /// Returns the error of a broken connection. Once the request was sent, the server may have acted
+  /// on it, with or without an answer; a first line that was cut looks like no answer at all.
   private func lost(_ reason: String) -> PageError {
     guard wasSent else {
       return PageError(
@@ -92,7 +93,7 @@ extension TransferMachine {
       "The connection to \(host) broke inside the response \(place)\(reason); ask again.")
   }
 
-  /// There is no connection.
+  /// Returns the error of a connection that could not be made.
   private func unconnected(_ result: CurlResult) -> PageError {
     switch result.code {
     case CURLE_COULDNT_RESOLVE_HOST:
@@ -105,7 +106,7 @@ extension TransferMachine {
     case CURLE_SSL_CONNECT_ERROR:
       return handshake(result)
     default:
-      // libcurl's usual sentence says the same with other words.
+      // libcurl's usual message says the same in other words.
       let reason = result.detail.hasPrefix("Failed to connect") ? "" : result.reason
       return PageError(
         .connectFailed,
@@ -113,7 +114,8 @@ extension TransferMachine {
     }
   }
 
-  /// A handshake that the network cut may work next time; one that failed by its rules will not.
+  /// Returns the error of a TLS handshake. One that the network cut may work next time; one that
+  /// failed by its rules will not.
   private func handshake(_ result: CurlResult) -> PageError {
     let cuts = ["SSL_ERROR_SYSCALL", "reset by peer", "unexpected eof", "Broken pipe"]
     if cuts.contains(where: result.detail.contains) {
@@ -129,7 +131,7 @@ extension TransferMachine {
       .tls, "TLS with \(host) failed\(result.reason); it must offer TLS 1.2 or later.")
   }
 
-  /// The failure of a result that is about trust; nil for others.
+  /// Returns the error of a result that is about trust; nil for other results.
   private func mistrust(_ result: CurlResult) -> PageError? {
     switch result.code {
     case CURLE_PEER_FAILED_VERIFICATION, CURLE_SSL_ISSUER_ERROR, CURLE_SSL_PINNEDPUBKEYNOTMATCH,

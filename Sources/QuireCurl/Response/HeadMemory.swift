@@ -6,34 +6,35 @@ import HTTPTypes
   import Darwin
 #endif
 
-/// The last head on a handle: most of its lines come again with the next page, and need not be read again.
+/// The last head on a handle. Most of its lines come again with the next page, and need not be
+/// parsed again.
 ///
 /// Only the driver's thread uses it.
 final class HeadMemory {
   private struct Line {
     let bytes: [UInt8]
-    /// Where its name ends.
+    /// The length of its name.
     let nameLength: Int
   }
 
-  // Unchecked: nothing here calls out, and every line of every head is looked up.
+  // Unchecked: nothing here calls other code, and every line of every head is looked up.
   @exclusivity(unchecked) private var lines: [Line] = []
   /// The fields of the lines, in their order.
   @exclusivity(unchecked) private(set) var fields = HTTPFields()
 
-  /// The longest head, and the longest line, that is kept.
+  /// The most lines that are kept, and the most bytes of a line.
   private static let most = 48
   private static let longest = 256
 
   var count: Int { lines.count }
 
-  /// Whether the line at a place in the head is written as it was there last time.
+  /// Whether the line with this number in the head is the same as last time.
   func holds(_ line: UnsafeRawBufferPointer, at number: Int) -> Bool {
     number < lines.count && lines[number].bytes.count == line.count
       && Self.starts(line, with: lines[number].bytes, line.count)
   }
 
-  /// The name of the field at a place in the head, if the line has the one that was there last time.
+  /// Returns the name of the field with this number, if the line has the same name as last time.
   func name(_ number: Int, _ line: UnsafeRawBufferPointer) -> HTTPField.Name? {
     guard number < lines.count else { return nil }
     let last = lines[number]
@@ -43,7 +44,7 @@ final class HeadMemory {
     return fields[number].name
   }
 
-  /// Takes a line in the place of the one of the same name; false where it is not kept.
+  /// Replaces the line with this number by one of the same name; returns false if it is not kept.
   func replace(
     _ number: Int, _ line: UnsafeRawBufferPointer, nameLength: Int, _ field: HTTPField
   ) -> Bool {
@@ -53,14 +54,14 @@ final class HeadMemory {
     return true
   }
 
-  /// Keeps a line behind all others.
+  /// Adds a line behind all others, unless it is too long or one too many.
   func add(_ number: Int, _ line: UnsafeRawBufferPointer, nameLength: Int, _ field: HTTPField) {
     guard number == lines.count, number < Self.most, line.count <= Self.longest else { return }
     lines.append(Line(bytes: Array(line), nameLength: nameLength))
     fields.append(field)
   }
 
-  /// Forgets the lines from this one on.
+  /// Forgets the lines from this number on.
   func forget(from number: Int) {
     guard number < lines.count else { return }
     lines.removeSubrange(number...)

@@ -5,10 +5,10 @@ import QuirePagination
 
 /// Reads response heads line by line, interim responses included, and refuses what HTTP forbids.
 ///
-/// It exists because libcurl lets several of these pass in silence: a head cut in its middle, two
-/// lengths, a length too long for a number (RFC 9112 §6.3, RFC 9110 §5.5).
+/// It exists because libcurl accepts several violations silently: a head cut in its middle, two
+/// lengths, a length too large for a number (RFC 9112 §6.3, RFC 9110 §5.5).
 struct ResponseHeadParser {
-  /// What a line amounted to.
+  /// The result of a line.
   enum Progress {
     case more
     /// The end of the final head.
@@ -28,18 +28,18 @@ struct ResponseHeadParser {
   private let limits: TransferLimits
   private var state = State.statusLine
   private var fields = HTTPFields()
-  /// The value of the last field, if other lines have continued it.
+  /// The value of the last field, if further lines have continued it.
   private var unfolded: [UInt8]?
   private var interimResponses = 0
   private let memory: HeadMemory?
-  /// Whether all lines so far have the names of those in the memory, which then has the fields.
+  /// Whether all lines so far have the names of those in the memory, which then holds the fields.
   private var isFollowing: Bool
   private var fieldLines = 0
 
-  /// Header bytes so far, trailers included.
+  /// The header bytes so far, trailers included.
   private(set) var bytes = 0
 
-  /// `memory` is that of the handle, whose transfers come one after the other.
+  /// Creates a parser. `memory` is that of the handle, whose transfers come one after the other.
   init(host: String, isHead: Bool, limits: TransferLimits, memory: HeadMemory? = nil) {
     self.memory = memory
     isFollowing = memory != nil
@@ -52,7 +52,7 @@ struct ResponseHeadParser {
     if case .done = state { true } else { false }
   }
 
-  /// Takes one line with its line end.
+  /// Takes one line, with its line end.
   mutating func line(_ raw: UnsafeRawBufferPointer) throws(PageError) -> Progress {
     bytes += raw.count
     guard bytes <= limits.headerBytes else { throw Self.tooLong(host: host, limits: limits) }
@@ -116,7 +116,7 @@ struct ResponseHeadParser {
     return (status, line.starts(with: "HTTP/2".utf8))
   }
 
-  /// From here on the head is another one than the last.
+  /// Reads on without the memory, because the head differs from the last one from this line on.
   private mutating func stopFollowing() {
     guard isFollowing, let memory else { return }
     isFollowing = false
@@ -137,7 +137,7 @@ struct ResponseHeadParser {
           String(decoding: UnsafeRawBufferPointer(rebasing: line[..<colon]), as: UTF8.self))
     else { throw violation("a header line has no valid name") }
     let value = Self.trimmed(line[(colon + 1)...])
-    // Making a string of anything but text is slower, so that it is done only where it must be.
+    // A lenient value is slower to make, so it is used only for bytes outside of printable ASCII.
     let isText = value.allSatisfy { (0x20...0x7E).contains($0) }
     let field =
       isText
@@ -177,7 +177,7 @@ struct ResponseHeadParser {
     status: Int, isHTTP2: Bool
   ) throws(PageError) -> Progress {
     endUnfolding()
-    // A head that is shorter than the last is another one, too.
+    // A head that is shorter than the last one differs from it, too.
     stopFollowing()
     defer { (fields, fieldLines, isFollowing) = (HTTPFields(), 0, memory != nil) }
     if status < 200 {
@@ -219,7 +219,7 @@ struct ResponseHeadParser {
   private func contentLength() throws(PageError) -> Int? {
     var length: Int?
     let values = fields[values: .contentLength]
-    // One short number, as nearly always: no other spelling of it, and no overflow.
+    // Nearly always there is one short number, which has no other spelling and cannot overflow.
     if values.count == 1, values[0].utf8.count < 19,
       values[0].utf8.allSatisfy({ (0x30...0x39).contains($0) })
     {
@@ -248,17 +248,17 @@ struct ResponseHeadParser {
 struct ResponseHead: Sendable {
   var response: HTTPResponse
   var isHTTP2: Bool
-  /// The declared length; nil when there is none or chunks overrule it.
+  /// The declared length; nil if there is none, or if chunks overrule it.
   var contentLength: Int?
   var isChunked: Bool
-  /// Both a length and chunks were declared: a trick to smuggle requests, so the connection is not
-  /// used again (RFC 9112 §6.3).
+  /// Whether both a length and chunks were declared. That is a trick to smuggle requests, so the
+  /// connection is not used again (RFC 9112 §6.3).
   var hasConflictingFraming: Bool
-  /// False for answers to HEAD and for statuses that have no body.
+  /// Whether the response can have a body: not if it answers HEAD, or has a status without a body.
   var canHaveBody: Bool
 
-  /// The end of an HTTP/2 stream proves nothing: libcurl before 8.0 reports a stream that was reset
-  /// without an error, in mid-body, as one that ended.
+  /// How the end of the body is known. The end of an HTTP/2 stream proves nothing: libcurl before
+  /// 8.0 reports a stream that was reset in mid-body without an error as one that ended.
   var framing: TransportResponse.Framing {
     contentLength != nil || isChunked || !canHaveBody ? .explicit : .untilClose
   }

@@ -22,22 +22,22 @@ final class ResponseReader: Sendable {
 
   var metrics: TransferMetrics { exchange.metrics }
 
-  /// Whether every slice was taken, and the end is here.
+  /// Whether every slice was taken, and the body has ended.
   var isOver: Bool { exchange.isTaken && decoder.withLock { $0.isDrained } }
 
-  /// Returns once the final head is here.
+  /// Waits until the final head or the end is here.
   func waitForHead() async throws {
     while let suspension = exchange.waitForHead() { try await wait(for: suspension) }
   }
 
-  /// The final head, after the wait for it.
+  /// Returns the final head, after the wait for it.
   func head() throws -> ResponseHead {
     let head = try exchange.head()
     decoder.withLock { $0 = BodyDecoder(head, limits: exchange.request.limits) }
     return head
   }
 
-  /// The next slice of the body; nil when it is whole.
+  /// Returns the next slice of the body; nil when it is complete.
   func next() async throws -> [UInt8]? {
     if Task.isCancelled {
       cancel()
@@ -46,7 +46,7 @@ final class ResponseReader: Sendable {
     do {
       return try await pull()
     } catch {
-      // What follows a damaged coding cannot be decoded.
+      // The bytes behind a damage in the coding cannot be decoded.
       if !exchange.isOver { cancel() }
       throw error
     }
@@ -62,7 +62,7 @@ final class ResponseReader: Sendable {
     }
   }
 
-  /// What there is of the body without waiting.
+  /// The part of the body that is here without waiting.
   private enum Supply {
     case slice([UInt8])
     case end
@@ -70,7 +70,7 @@ final class ResponseReader: Sendable {
     case nothing(Suspension<Void>)
   }
 
-  // Apart from the wait, in whose frame the decoder's work would lie.
+  // Not inlined: the frame of the function that waits should not hold the decoder's work.
   @inline(never)
   private func supply() throws -> Supply {
     while true {
@@ -89,8 +89,8 @@ final class ResponseReader: Sendable {
   }
 
   private func wait(for suspension: Suspension<Void>) async throws {
-    // The driver stops the transfer first and wakes the waiter then, so that nothing is left of it
-    // when the cancellation is felt.
+    // The driver first stops the transfer and then wakes the waiter, so that nothing of the
+    // transfer is left when the cancellation is noticed.
     try await suspension.value { [self] in cancel() }
   }
 

@@ -2,12 +2,12 @@ import QuireCore
 import QuireHTTP
 import QuirePagination
 
-/// Decides what a transfer's events mean: whether it may go on, whether it is whole, whether it is
-/// worth one more connection. It performs nothing and knows no clock.
+/// Decides what a transfer's events mean: whether it may go on, whether it is complete, whether it
+/// is worth one more connection. It performs nothing and knows no clock.
 ///
-/// libcurl's "OK" is not proof: the completeness rules of `ended` are what a page rests on.
+/// libcurl's "OK" is no proof: pages rely on the completeness rules of `ended(_:answers:)`.
 struct TransferMachine {
-  /// What libcurl is told after an event.
+  /// The answer that libcurl gets after an event.
   enum Verdict: Equatable {
     case proceed
     /// Go on, but close the connection afterwards.
@@ -15,10 +15,10 @@ struct TransferMachine {
     case abort
   }
 
-  /// What a transfer came to.
+  /// The result of a transfer.
   enum Ending {
     case complete
-    /// Once more, over a new connection or any that there is.
+    /// Try once more, over a new connection or over any.
     case again(isFresh: Bool)
     case failed(PageError)
   }
@@ -28,13 +28,13 @@ struct TransferMachine {
   let limits: TransferLimits
 
   private(set) var head: ResponseHead?
-  /// Body bytes on the wire.
+  /// The body bytes on the wire.
   private(set) var wireBytes = 0
-  /// Requests on the wire, silent replays included.
+  /// The requests on the wire, silent replays included.
   private(set) var wireRequests = 0
-  /// Those of them that the end of an HTTP/2 connection gave back, while others were answered.
+  /// The number of them that the end of an HTTP/2 connection gave back, while others were answered.
   private(set) var sentBack = 0
-  /// Answers of the origin over HTTP/2 when the request last went out.
+  /// The answers of the origin over HTTP/2 when the request was last sent.
   private var answersBefore = 0
 
   private(set) var parser: ResponseHeadParser
@@ -43,15 +43,15 @@ struct TransferMachine {
   private var failure: PageError?
   private var sent: ContinuousClock.Instant?
   private var stall: StallMeter?
-  /// Since when the body has been waiting for its reader.
+  /// The time since which the body waits for its reader.
   private var pause: ContinuousClock.Instant?
   private let isHead: Bool
-  /// Whether it does no harm to ask again.
+  /// Whether it does no harm to repeat the request.
   let isRepeatable: Bool
 
-  /// Requests that may go out. libcurl would replay one as long as kept connections die under it, or
-  /// streams are refused; once is enough for a connection that was dead, and is not allowed at all for
-  /// what is not safe to repeat.
+  /// The most requests to send. libcurl would replay a request as long as kept connections die
+  /// under it, or streams are refused. Once is enough for a connection that was dead, and not
+  /// allowed at all for a request that is not safe to repeat.
   private let maximumRequests: Int
 
   init(
@@ -67,20 +67,21 @@ struct TransferMachine {
     parser = ResponseHeadParser(host: host, isHead: isHead, limits: limits, memory: memory)
   }
 
-  /// How often a request may be given back: as often as others are in front of it, where a server ends each
-  /// connection after one answer.
+  /// The most times that a request may be given back: a server that ends each connection after one
+  /// answer gives it back once for each request in front of it.
   static let mostSentBack = 32
 
-  /// Whether the request may go out, once more if it already has.
+  /// Whether the request may be sent, or sent once more.
   var mayGoOut: Bool { wireRequests - sentBack < maximumRequests }
 
-  /// Whether it may have been given back, and go out again for that.
+  /// Whether the request may have been given back, and may be sent again for that reason.
   var mayBeSentBack: Bool {
     isRepeatable && sentBack < min(wireRequests, Self.mostSentBack) && parser.bytes == 0
   }
 
-  /// Notes that the connection ended under the request, if the origin has answered others since: then it
-  /// renews its connections (GOAWAY, REFUSED_STREAM), and is not away.
+  /// Notes that the connection ended under the request, and returns whether that gave it back: the
+  /// origin has answered other requests since, so it renews its connections (GOAWAY,
+  /// REFUSED_STREAM) and is not down.
   private mutating func noteSentBack(_ answers: Int) -> Bool {
     guard mayBeSentBack, answers > answersBefore else { return false }
     sentBack += 1
@@ -88,13 +89,13 @@ struct TransferMachine {
     return true
   }
 
-  /// The address must not be reached.
+  /// Notes that the address must not be reached.
   mutating func refused(_ objection: String) {
     if failure == nil { failure = PageError.refusedAddress(of: host, objection) }
   }
 
-  /// The connection stands and the request is about to go out, to an origin that has given so many
-  /// answers over HTTP/2.
+  /// Notes that the connection stands and the request is about to be sent, to an origin that has
+  /// given `answers` answers over HTTP/2.
   mutating func requestSent(at now: ContinuousClock.Instant, answers: Int = 0) -> Verdict {
     _ = noteSentBack(answers)
     guard mayGoOut else { return abort(dropped) }
@@ -104,14 +105,14 @@ struct TransferMachine {
     return .proceed
   }
 
-  /// The kept connection was closed, or bytes had come on it before the request, which must not become
-  /// its answer: the request has not gone out.
+  /// Notes that the kept connection was closed, or held bytes before the request was sent, which
+  /// must not become its answer.
   mutating func connectionIsSpent() -> Verdict {
     mustStartAfresh = true
     return .abort
   }
 
-  /// A line of a head, or a trailer.
+  /// Takes a line of a head, or a trailer.
   mutating func headLine(
     _ line: UnsafeRawBufferPointer, at now: ContinuousClock.Instant
   ) -> Verdict {
@@ -128,7 +129,7 @@ struct TransferMachine {
     }
   }
 
-  /// Bytes of the body, content coding still on.
+  /// Counts bytes of the body, before the content coding is removed.
   mutating func body(_ count: Int, at now: ContinuousClock.Instant) -> Verdict {
     guard head != nil else {
       return abort(PageError(.protocolViolation, "\(host) sent a body without a head."))
@@ -138,26 +139,26 @@ struct TransferMachine {
     return wireBytes <= limits.wireBytes ? .proceed : abort(tooManyBytes())
   }
 
-  /// The body waits for its reader: from now on time is the reader's.
+  /// Notes that the body waits for its reader: from now on no timeout runs.
   mutating func paused(at now: ContinuousClock.Instant) {
     if pause == nil { pause = now }
   }
 
-  /// The body goes on.
+  /// Notes that the body goes on.
   mutating func resumed(at now: ContinuousClock.Instant) {
     guard let begin = pause.take() else { return }
     sent = sent.map { $0 + (now - begin) }
     stall?.rested(for: now - begin)
   }
 
-  /// The instant at which `expired` will have something to say.
+  /// The time at which `expired(at:)` will return an error; nil while no timeout runs.
   var deadline: ContinuousClock.Instant? {
     guard let sent, pause == nil else { return nil }
     let phase = stall.map { $0.good + timeouts.stall } ?? sent + timeouts.head
     return min(phase, sent + timeouts.total)
   }
 
-  /// The error of a deadline that has passed.
+  /// Returns the error of a deadline that has passed; nil if none has.
   func expired(at now: ContinuousClock.Instant) -> PageError? {
     guard let sent, let deadline, now >= deadline else { return nil }
     let (what, limit) =
@@ -174,7 +175,7 @@ struct TransferMachine {
         remedies: [.raise(.init("Timeouts.\(limit)"))]))
   }
 
-  /// libcurl is done with the transfer.
+  /// Handles the end of the transfer in libcurl.
   mutating func ended(_ result: CurlResult, answers: Int = 0) -> Ending {
     if let failure { return .failed(counted(failure)) }
     if mustStartAfresh {
@@ -184,14 +185,14 @@ struct TransferMachine {
     if result.isBrokenConnection, noteSentBack(answers) { return .again(isFresh: false) }
     if result.isPoisonedConnection, parser.bytes == 0, !hasRetried {
       hasRetried = true
-      // Once it is on the wire, the server may have acted on it.
+      // Once the request is on the wire, the server may have acted on it.
       if mayGoOut { return .again(isFresh: true) }
     }
     if let failure = failure(result) ?? incompleteness() { return .failed(counted(failure)) }
     return .complete
   }
 
-  /// The error with what the transfer took.
+  /// Returns the error with the transfer's attempts and requests.
   private func counted(_ error: PageError) -> PageError {
     var error = error
     error.attempts = max(1, wireRequests - sentBack)
@@ -224,11 +225,11 @@ struct TransferMachine {
   }
 }
 
-/// Tells since when a body has been arriving too slowly: fewer than 64 bytes a second.
+/// Measures since when a body has been arriving too slowly: at less than 64 bytes a second.
 struct StallMeter {
   static let floor = 64
 
-  /// The last instant until which the rate was good enough.
+  /// The last time until which the rate was good enough.
   private(set) var good: ContinuousClock.Instant
   private var bytes = 0
 
@@ -236,10 +237,11 @@ struct StallMeter {
     good = now
   }
 
-  /// Nothing could arrive for so long.
+  /// Leaves out a time in which no bytes could arrive.
   mutating func rested(for duration: Duration) { good += duration }
 
-  /// A burst of any size makes up for the time before it, never for the time after.
+  /// Counts received bytes. A burst of any size makes up for the time before it, never for the time
+  /// after.
   mutating func received(_ count: Int, at now: ContinuousClock.Instant) {
     bytes += count
     let seconds = max(1, (now - good) / .seconds(1))

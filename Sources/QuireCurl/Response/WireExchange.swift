@@ -3,7 +3,8 @@ import QuireCore
 import QuireHTTP
 import Synchronization
 
-/// One request and its response, between the driver that delivers and the one task that reads.
+/// One request and its response, between the driver that delivers it and the one task that reads
+/// it.
 final class WireExchange: Sendable {
   let request: WireRequest
   let route: RequestRoute
@@ -11,7 +12,7 @@ final class WireExchange: Sendable {
 
   private struct Inbox {
     var head: ResponseHead?
-    /// Body bytes that are not yet taken.
+    /// Body bytes that are not taken yet.
     var bytes: [UInt8] = []
     var end: Result<Void, any Error>?
     var metrics = TransferMetrics(wireRequests: 0)
@@ -20,9 +21,9 @@ final class WireExchange: Sendable {
     var isAwaited = false
   }
 
-  /// What a reader finds.
+  /// The answer to a reader.
   enum Supply: Sendable {
-    /// Some bytes, and whether the transfer waits for their being taken.
+    /// Some bytes, and whether the transfer waits until they are taken.
     case bytes([UInt8], isAwaited: Bool)
     case complete
     case failed(any Error)
@@ -44,10 +45,10 @@ final class WireExchange: Sendable {
       return inbox.bytes.isEmpty
     }
   }
-  /// Body bytes that are not yet taken.
+  /// The number of body bytes that are not taken yet.
   var unread: Int { inbox.withLock { $0.bytes.count } }
 
-  /// Whether there are bytes to take; the taker then learns that the transfer waits.
+  /// Returns whether there are bytes to take; then the reader that takes them resumes the transfer.
   func asksToResume() -> Bool {
     inbox.withLock { inbox in
       inbox.isAwaited = !inbox.bytes.isEmpty
@@ -55,7 +56,7 @@ final class WireExchange: Sendable {
     }
   }
 
-  /// Hands over what came since the last delivery, and wakes the reader once for all of it.
+  /// Delivers what came since the last delivery, and wakes the reader once for all of it.
   func deliver(
     head: ResponseHead?, bytes: consuming [UInt8], end: Result<Void, any Error>?,
     metrics: TransferMetrics
@@ -71,12 +72,12 @@ final class WireExchange: Sendable {
     waiter?.resume(returning: ())
   }
 
-  /// Ends the exchange without anything having been sent.
+  /// Ends the exchange with an error before any request was sent.
   func fail(_ error: any Error) {
     deliver(head: nil, bytes: [], end: .failure(error), metrics: TransferMetrics(wireRequests: 0))
   }
 
-  /// What to wait for, as long as neither the head is here nor the end; then look again.
+  /// Returns what to wait for before looking again; nil once the head or the end is here.
   func waitForHead() -> Suspension<Void>? {
     inbox.withLock { inbox in
       guard inbox.head == nil, inbox.end == nil else { return nil }
@@ -86,7 +87,7 @@ final class WireExchange: Sendable {
     }
   }
 
-  /// The head, after the wait for it.
+  /// Returns the head, after the wait for it.
   func head() throws -> ResponseHead {
     try inbox.withLock { inbox in
       if let head = inbox.head { return head }
@@ -95,7 +96,7 @@ final class WireExchange: Sendable {
     }
   }
 
-  /// All body bytes that are here; the end after them.
+  /// Returns all body bytes that are here or, after them, the end.
   func takeBytes() -> Supply {
     inbox.withLock { inbox in
       if !inbox.bytes.isEmpty {

@@ -9,10 +9,10 @@ import Synchronization
   import Darwin
 #endif
 
-/// Finds the addresses of names, by few threads: a system's resolver blocks the one that asks, and
-/// libcurl would start one for every name and wait for it when a transfer is cancelled.
+/// Finds the addresses of names, on a few threads. A system's resolver blocks the thread that asks,
+/// and libcurl would start a thread for every name and wait for it when a transfer is cancelled.
 package final class NameResolver: Sendable {
-  /// Asks the system for the addresses of a name, and blocks until it answers.
+  /// A function that asks the system for the addresses of a name, and blocks until it answers.
   package typealias Lookup = @Sendable (_ name: String) -> ResolverMachine.Outcome
 
   private struct State {
@@ -20,7 +20,7 @@ package final class NameResolver: Sendable {
     var waiters: [String: [Suspension<[IPAddress]>]] = [:]
   }
 
-  /// Begins a thread that does some work; false where the system refuses one.
+  /// A function that begins a thread for some work; returns false if the system refuses one.
   typealias Begin = @Sendable (_ work: @escaping @Sendable () -> Void) -> Bool
 
   private let lookUp: Lookup
@@ -28,7 +28,8 @@ package final class NameResolver: Sendable {
   private let state: Mutex<State>
   private let threads = Atomic<Int>(0)
 
-  /// A resolver; an answer is good for a minute, because names that change do so for longer.
+  /// Creates a resolver. Answers are used for a minute by default: old addresses of a name that
+  /// changes usually work for longer.
   package convenience init(
     fresh: Duration = .seconds(60), _ lookUp: @escaping Lookup = NameResolver.system
   ) {
@@ -41,16 +42,16 @@ package final class NameResolver: Sendable {
     state = Mutex(State(machine: ResolverMachine(fresh: fresh)))
   }
 
-  /// Threads that are at work.
+  /// The number of threads at work.
   var threadCount: Int { threads.load(ordering: .relaxed) }
 
-  /// Requests that wait for an answer.
+  /// The number of requests that wait for an answer.
   package var waiting: Int { state.withLock { $0.waiters.values.reduce(0) { $0 + $1.count } } }
 
-  /// The addresses of a name, as they were found in the last minute or are found now; where that fails,
-  /// as they were found in the last hour.
+  /// Returns the addresses of a name, as found in the last minute or now; if the look-up fails, as
+  /// found in the last hour.
   ///
-  /// Throws `connectFailed` for a name that has none, and when no answer came in time.
+  /// Throws `connectFailed` for a name without addresses, and if no answer came in time.
   package func addresses(of name: String, within patience: Duration) async throws -> [IPAddress] {
     let waiter = Suspension<[IPAddress]>()
     let action = state.withLock { state in
@@ -77,7 +78,7 @@ package final class NameResolver: Sendable {
     _ waiter: Suspension<[IPAddress]>, _ name: String, _ patience: Duration
   ) async throws -> [IPAddress] {
     let alarm = Task {
-      // A century at most: a clock cannot reckon with any time.
+      // `times(1)` limits the duration to a century, because a clock cannot add any longer one.
       do { try await ContinuousClock().sleep(for: patience.times(1)) } catch { return }
       let known = self.state.withLock { $0.machine.stale(name, at: .now) }
       if let known {
@@ -101,7 +102,8 @@ package final class NameResolver: Sendable {
     }
   }
 
-  /// Has a name looked up by a thread. Where there can be none, that has failed, and for those behind it, too.
+  /// Has a thread look up a name. If no thread can be begun, the look-up has failed, and so have
+  /// those behind it.
   private func start(_ first: String) {
     var next: String? = first
     while let name = next {
@@ -110,13 +112,14 @@ package final class NameResolver: Sendable {
     }
   }
 
-  /// Looks up one name after another, until none is left.
+  /// Looks up one name after another, until none is queued.
   private func work(_ first: String) {
     var next: String? = first
     while let name = next { next = found(name, lookUp(name)) }
   }
 
-  /// Tells those that wait what a look-up found. Returns the next name for its thread; nil where that may end.
+  /// Passes the result of a look-up to its waiters. Returns the next name for the thread; nil if it
+  /// may end.
   private func found(_ name: String, _ outcome: ResolverMachine.Outcome) -> String? {
     let (waiters, result, next) = state.withLock { state in
       let result = state.machine.found(name, outcome, at: .now)
@@ -149,7 +152,7 @@ package final class NameResolver: Sendable {
     return true
   }
 
-  /// Asks the system.
+  /// The system's resolver.
   package static let system: Lookup = { name in
     var hints = addrinfo()
     hints.ai_protocol = Int32(IPPROTO_TCP)
@@ -175,7 +178,8 @@ package final class NameResolver: Sendable {
 }
 
 extension IPAddress {
-  /// The address in a `sockaddr` of a family, as long as that family's; nil for neither IPv4 nor IPv6.
+  /// Creates the address in a `sockaddr` of a family, which must be as long as that family's; nil
+  /// if it is neither IPv4 nor IPv6.
   init?(socket: UnsafeRawPointer, family: Int32) {
     let bytes: [UInt8]
     switch family {
@@ -191,9 +195,9 @@ extension IPAddress {
   }
 }
 
-/// Decides which names are looked up, by how many threads, and how long an answer is good for.
+/// Decides which names are looked up, on how many threads, and how long an answer is used.
 package struct ResolverMachine {
-  /// What a look-up found.
+  /// The result of a look-up.
   package enum Outcome: Sendable {
     case addresses([IPAddress])
     /// There is no such name.
@@ -205,9 +209,9 @@ package struct ResolverMachine {
   enum Action: Equatable {
     case use([IPAddress])
     case fail
-    /// It is looked up, or will be.
+    /// The name is being looked up, or will be.
     case wait
-    /// Begin a thread that looks it up.
+    /// Begin a thread that looks the name up.
     case start
   }
 
@@ -222,20 +226,20 @@ package struct ResolverMachine {
   private var queue = Queue<String>()
   private var queued: Set<String> = []
 
-  /// Threads at most.
+  /// The most threads.
   static let most = 16
-  /// How long an answer is good for.
+  /// How long an answer is used.
   private let fresh: Duration
-  /// How long it is good for where no other can be had.
+  /// How long an answer is used if the name cannot be looked up again.
   static let usable = Duration.seconds(3600)
-  /// How long a name is not asked for again that there is not.
+  /// How long a name is not looked up again after a failure.
   static let patience = Duration.seconds(5)
-  /// Names that are remembered at most.
+  /// The most names that are remembered.
   static let capacity = 16_384
 
   init(fresh: Duration) { self.fresh = fresh }
 
-  /// A request needs the addresses of a name.
+  /// Handles a request for the addresses of a name.
   mutating func wanted(_ name: String, at now: ContinuousClock.Instant) -> Action {
     if let entry = known[name], now - entry.since < fresh { return .use(entry.addresses) }
     if let failure = failed[name], now - failure < Self.patience {
@@ -251,15 +255,15 @@ package struct ResolverMachine {
     return .start
   }
 
-  /// What was known of a name, if it may still be used.
+  /// Returns the last addresses of a name, if they may still be used.
   func stale(_ name: String, at now: ContinuousClock.Instant) -> [IPAddress]? {
     known[name].flatMap { now - $0.since < Self.usable ? $0.addresses : nil }
   }
 
-  /// No request waits for a name any more: it need not be looked up, where that has not begun.
+  /// Drops a name that no request waits for any more, unless its look-up has begun.
   mutating func abandoned(_ name: String) { queued.remove(name) }
 
-  /// A look-up has ended. Returns the addresses; nil where there are none.
+  /// Handles the result of a look-up. Returns the addresses to use; nil if there are none.
   mutating func found(
     _ name: String, _ outcome: Outcome, at now: ContinuousClock.Instant
   ) -> [IPAddress]? {
@@ -280,7 +284,7 @@ package struct ResolverMachine {
     }
   }
 
-  /// The next name for a thread that has done its work; nil where it may end.
+  /// Returns the next name for a thread that has done its work; nil if the thread may end.
   mutating func next() -> String? {
     while let name = queue.take() {
       guard queued.remove(name) != nil else { continue }
@@ -292,11 +296,11 @@ package struct ResolverMachine {
   }
 }
 
-/// Which way a request goes. A reference: thousands may wait for their turn.
+/// The route of a request. A class, because thousands of requests may wait for their turn.
 final class RequestRoute: Sendable {
-  /// The proxy that it goes through; nil for none.
+  /// The proxy that the request goes through; nil if there is none.
   let proxy: Proxy.Server?
-  /// The addresses that are connected to, those of the proxy where there is one; empty where libcurl needs no
+  /// The addresses to connect to, which are the proxy's if there is one; empty if libcurl needs no
   /// resolver.
   let addresses: [IPAddress]
 
@@ -307,10 +311,10 @@ final class RequestRoute: Sendable {
 }
 
 extension CurlTransport {
-  /// Finds out which way a request goes: through which proxy, and to which addresses.
+  /// Returns the route of a request: its proxy, and the addresses to connect to.
   ///
-  /// Throws `refusedAddress` where the name has an address that must not be reached, be it one among
-  /// others.
+  /// Throws `refusedAddress` if one of the name's addresses must not be reached, even if others may
+  /// be.
   func route(of request: WireRequest) async throws -> RequestRoute {
     let route = try unresolvedRoute(of: request)
     guard let name = unresolvedName(of: request, route) else { return route }
@@ -329,7 +333,7 @@ extension CurlTransport {
         scheme: scheme, host: request.name, port: request.port))
   }
 
-  /// The name that must be resolved; nil where libcurl needs no resolver.
+  /// Returns the name that must be resolved; nil if libcurl needs no resolver.
   @inline(never)
   private func unresolvedName(of request: WireRequest, _ route: RequestRoute) -> String? {
     let name = route.proxy?.host ?? request.name
@@ -341,7 +345,7 @@ extension CurlTransport {
   private func resolved(
     _ route: RequestRoute, to addresses: [IPAddress], for request: WireRequest
   ) throws -> RequestRoute {
-    // A proxy was named by the caller.
+    // The caller chose the proxy, so its addresses are not checked.
     for address in addresses where route.proxy == nil {
       if let objection = request.addresses.objection(to: address, port: request.port) {
         throw PageError.refusedAddress(of: request.host, objection)

@@ -8,11 +8,11 @@ import QuirePagination
   import Foundation
 #endif
 
-/// What requests go through on their way.
+/// The proxies that requests go through.
 ///
-/// A proxy resolves names itself, so the guard of a walk's addresses can judge the hosts of URLs alone:
-/// addresses, in any spelling, and the names of this machine. What else a proxy reaches is the proxy's own
-/// affair. Its password is sent to the proxy only, and printed nowhere.
+/// A proxy resolves names itself, so the address guard of a walk can check only the hosts of URLs:
+/// addresses, in any spelling, and the names of this machine. It cannot check what else the proxy
+/// reaches. The proxy's password is sent to the proxy only, and never printed.
 public struct Proxy: Hashable, Sendable, CustomStringConvertible {
   /// One proxy.
   struct Server: Hashable, Sendable {
@@ -24,13 +24,13 @@ public struct Proxy: Hashable, Sendable, CustomStringConvertible {
 
     var url: String { "\(scheme)://\(host):\(port)" }
 
-    /// Reads `http://user:password@host:3128`; without a scheme it is http.
+    /// Reads `http://user:password@host:3128`; without a scheme, the proxy speaks http.
     init(_ text: String) throws(PageError) {
       let parts =
         text.firstRange(of: "://").map { range in
           (String(text[..<range.lowerBound]).lowercased(), String(text[range.upperBound...]))
         } ?? ("http", text)
-      // A proxy by SOCKS resolves names itself, always: nothing here may ask a resolver.
+      // A SOCKS proxy always resolves names itself: no resolver may be asked here.
       let schemes = [
         "http": ("http", 3128), "https": ("https", 443), "socks5h": ("socks5h", 1080),
         "socks5": ("socks5h", 1080), "socks": ("socks5h", 1080),
@@ -58,29 +58,30 @@ public struct Proxy: Hashable, Sendable, CustomStringConvertible {
 
   private var http: Server?
   private var https: Server?
-  /// Hosts that are asked directly.
+  /// The hosts that are reached directly.
   private var direct: [String] = []
 
   private init() {}
 
-  /// Every host is asked directly.
+  /// No proxy: every host is reached directly.
   public static let none = Proxy()
 
-  /// One proxy for everything but the hosts `except`: names, which stand for those below them too,
+  /// Creates one proxy for all hosts but `except`: names, which stand for those below them too,
   /// addresses, networks such as `10.0.0.0/8`, or `*`.
   ///
   /// - Parameters:
-  ///   - url: `http://host:3128`, with `user:password@` before the host where the proxy wants that;
-  ///     `https://` where the proxy itself is asked over TLS, `socks5h://` for SOCKS.
-  ///   - except: Hosts that are reached without it. Default: none.
-  /// - Throws: `invalidArgument`. No message repeats the URL.
+  ///   - url: `http://host:3128`, with `user:password@` before the host if the proxy requires it;
+  ///     `https://` if the proxy itself is reached over TLS, `socks5h://` for SOCKS.
+  ///   - except: The hosts that are reached directly. Default: none.
+  /// - Throws: `invalidArgument` for a URL that cannot be read. Its message does not repeat it.
   public init(_ url: String, except: [String] = []) throws(PageError) {
     let server = try Server(url)
     (http, https, direct) = (server, server, except.map { $0.lowercased() })
   }
 
-  /// What the variables `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy` say, in either case but
-  /// for the first, which a web server's request could set (CVE-2016-5385).
+  /// Returns the proxies that the variables `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`
+  /// name, in lower or upper case. `HTTP_PROXY` is ignored, because a web server's request could
+  /// set it (CVE-2016-5385). Default: the variables of the process.
   public static func environment(
     _ variables: [String: String]? = nil
   ) throws(PageError) -> Proxy {
@@ -97,7 +98,7 @@ public struct Proxy: Hashable, Sendable, CustomStringConvertible {
     return proxy
   }
 
-  /// The proxy for a request to a host; nil for none.
+  /// Returns the proxy for a request to a host; nil if the host is reached directly.
   func server(scheme: String, host: String, port: Int) -> Server? {
     guard let server = scheme == "https" ? https : http else { return nil }
     let host = host.hasSuffix(".") ? String(host.dropLast()) : host
@@ -127,7 +128,7 @@ public struct Proxy: Hashable, Sendable, CustomStringConvertible {
         + "user:password@ before the host.", attempts: 0)
   }
 
-  /// Where the proxies are, without users and passwords.
+  /// The URLs of the proxies, without users and passwords.
   public var description: String {
     let servers = [http, https].compactMap(\.self).map(\.url)
     return servers.isEmpty ? "none" : Set(servers).sorted().joined(separator: ", ")
@@ -135,11 +136,11 @@ public struct Proxy: Hashable, Sendable, CustomStringConvertible {
 }
 
 extension Proxy: CustomReflectable {
-  /// The same: what is dumped is read by people too.
+  /// Shows only the description, because people read dumps, too.
   public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
-/// A client certificate and its key, for mutual TLS with one origin. Printed, it shows the
+/// A client certificate and its key, for mutual TLS with one origin. Its description shows the
 /// origin alone.
 public struct ClientCertificate: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
   let origin: Origin?
@@ -147,13 +148,15 @@ public struct ClientCertificate: Hashable, Sendable, CustomStringConvertible, Cu
   let keyFile: String
   let password: String?
 
-  /// A certificate for an origin; it is sent to no other, along no redirect and no next link.
+  /// Creates a certificate for an origin; it is sent to no other, along no redirect and no next
+  /// link.
+  ///
   /// - Parameters:
-  ///   - origin: Such as `https://api.example.com`.
-  ///   - file: A file in PEM with the certificate, and those that vouch for it.
-  ///   - keyFile: A file in PEM with the key. Default: the same.
-  ///   - password: What the key is encrypted by. Default: it is not.
-  /// - Throws: `invalidURL` for an origin that is none.
+  ///   - origin: The origin, such as `https://api.example.com`.
+  ///   - file: A PEM file with the certificate, and those that vouch for it.
+  ///   - keyFile: A PEM file with the key. Default: the same file.
+  ///   - password: The password by which the key is encrypted. Default: the key is not encrypted.
+  /// - Throws: `invalidURL` if `origin` is not an origin.
   public init(
     for origin: String, file: String, keyFile: String? = nil, password: String? = nil
   ) throws(PageError) {
@@ -163,9 +166,9 @@ public struct ClientCertificate: Hashable, Sendable, CustomStringConvertible, Cu
     self.password = password
   }
 
-  /// The origin.
+  /// The name of the type, and the origin.
   public var description: String { "ClientCertificate(\(origin.map { "\($0)" } ?? ""))" }
 
-  /// The same: what is dumped is read by people too.
+  /// Shows only the description, because people read dumps, too.
   public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
