@@ -28,7 +28,8 @@ public struct Cursor<Item: Sendable>: PageSequence, Sendable {
   package let clock: any Clock<Duration>
   let makeReader: @Sendable (ReaderContext) -> any PageReader<Item>
 
-  /// Creates a cursor each of whose walks reads through a reader of its own, made by `makeReader`.
+  /// Creates a cursor. Each of its walks reads through a reader of its own, which `makeReader`
+  /// makes.
   package init(
     start: Position = .start, limits: Limits = Limits(), clock: any Clock<Duration>,
     makeReader: @escaping @Sendable (ReaderContext) -> any PageReader<Item>
@@ -88,7 +89,7 @@ public struct Cursor<Item: Sendable>: PageSequence, Sendable {
     return cursor
   }
 
-  /// Whether a page may be requested before the page in front of it was consumed.
+  /// Whether a page may be requested before the previous page was consumed.
   package var allowsLookAhead: Bool { probe.allowsLookAhead }
 
   /// How walks treat a position that they have already visited; see `PageSource.repeatedPositions`.
@@ -142,7 +143,7 @@ public struct Cursor<Item: Sendable>: PageSequence, Sendable {
   public struct Iterator: AsyncIteratorProtocol {
     private let cursor: Cursor
     private var interest: WalkInterest<Item>?
-    /// The receipts of the page that the consumer has in hand.
+    /// The receipts of the page that the consumer is handling.
     private var receipts: [PageReceipt] = []
 
     init(_ cursor: Cursor) { self.cursor = cursor }
@@ -177,7 +178,7 @@ extension Cursor.Iterator: Sendable {}
 public protocol PageSequence<Item>: AsyncSequence
 where Element == Page<Item>, Failure == any Error {
   associatedtype Item: Sendable
-  /// The pages that `items` reads; another type where the sequence has to know how far a loop over
+  /// The pages that `items` reads; another type if the sequence has to know how far a loop over
   /// items came, as a `Walk` does.
   associatedtype ItemPages: PageSequence<Item> = Self
 
@@ -206,7 +207,7 @@ extension PageSequence {
       page.head.receipts.claim()
       receipts += page.head.receipts
       all += page.items
-      // The pages of a loop over items have a mark, which counts the consumed items.
+      // Pages of a loop over items have a mark, which counts the consumed items.
       page.mark?.items.store(page.items.count, ordering: .relaxed)
     }
     receipts.give()

@@ -6,7 +6,7 @@ public import Synchronization
 public struct ItemSequence<Pages: PageSequence>: AsyncSequence {
   /// An item of a page.
   public typealias Element = Pages.Item
-  /// What the sequence of pages throws.
+  /// The errors of the sequence of pages.
   public typealias Failure = any Error
 
   @usableFromInline let pages: Pages
@@ -127,7 +127,8 @@ extension ItemPlaces: Hashable {
   func leave() { isGone.store(true, ordering: .releasing) }
 }
 
-/// The pages that loops over items are in the middle of, and the items that loops left unread.
+/// The pages that loops over items are in the middle of, and those that loops left with unread
+/// items.
 struct OpenPages<Item: Sendable>: Sendable {
   private struct Open {
     var page: Page<Item>

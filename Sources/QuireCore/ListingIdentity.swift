@@ -83,7 +83,7 @@ package final class ListingIdentity: Sendable {
 // MARK: - Going on
 
 extension ListingIdentity {
-  /// The digests by name, to be kept beside what was read of the listing.
+  /// The digests by name, to be stored with the pages that were read of the listing.
   package var digests: [String: String] {
     Dictionary(parts.filter { !$0.value.isEmpty }.map { ($0.name, $0.value) }) { first, _ in first }
   }
@@ -160,7 +160,7 @@ extension ListingIdentity {
     Remedy(.position, ["unchecked"], condition: "if you know that it fits all the same"),
   ]
 
-  /// The reason why the positions of a walk that is over lead nowhere.
+  /// The reason why a walk cannot begin at a position whose own walk is over.
   package static let whyNotResumable =
     "what the server held for the walk, such as a scroll or a point in time, is closed when the walk "
     + "ends, and its positions lead nowhere then"
@@ -172,7 +172,7 @@ extension ListingIdentity {
 }
 
 extension WalkReport.Warning.Code {
-  /// The walk cannot be resumed once it is over: its report has no position that leads anywhere.
+  /// The walk cannot be resumed once it is over, not from any position in its report.
   public static let notResumable = Self("notResumable")
 }
 

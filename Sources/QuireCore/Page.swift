@@ -1,4 +1,4 @@
-/// One page of a listing, with everything needed to go on after it.
+/// One page of a listing, with everything needed to continue after it.
 public struct Page<Item: Sendable>: Sendable {
   /// The items, in the server's order. A page without items does not end the walk.
   public var items: [Item]
@@ -105,14 +105,14 @@ extension Page {
     set { head.isUnchanged = newValue }
   }
 
-  /// Where the page before this one starts, where the server says so.
+  /// Where the page before this one starts, if the server says so.
   public var previous: Position? {
     get { head.previous }
     set { head.previous = newValue }
   }
 
-  /// The position passed to `PageSource.close(at:)` if this is the last page of the walk; nil for
-  /// `next`.
+  /// The position passed to `PageSource.close(at:)` if this is the last page of the walk; nil
+  /// stands for `next`.
   ///
   /// For sources whose server holds something that `next` does not name, or that outlives the last
   /// page.
@@ -220,7 +220,7 @@ public struct PageMetadata: Sendable {
     var value: any Sendable
   }
 
-  /// No metadata.
+  /// Creates metadata without values.
   public init() {}
 
   /// The attached value of that type; nil when the source attached none.
@@ -283,7 +283,7 @@ extension Page {
   ///
   /// Listings that are read together may come in another order the next time: a position determines
   /// which items follow it, but not which of them comes first. The items that follow the anchor are
-  /// not those that follow the item.
+  /// other ones than those that follow the item.
   func anchor(ofItem index: Int) -> Position? {
     var rest = index
     for run in head.origins ?? [] {

@@ -1,8 +1,8 @@
-/// What failed in a walk, where, and how to continue.
+/// The error of a walk or a request: what failed, where, and how to continue.
 ///
-/// Every failure except cancellation is a `PageError`; `CancellationError` is never wrapped. By
-/// then the walk has delivered every page before `pageIndex`. Asking the same iterator again
-/// retries the same page, and a walk from `checkpoint` does so in another process.
+/// Every failure except cancellation is a `PageError`; `CancellationError` is never wrapped. By the
+/// time a walk throws it, every page before `pageIndex` was delivered. Asking the same iterator
+/// again retries the same page, and a walk from `checkpoint` does so in another process.
 public struct PageError: Error, Sendable {
   /// A kind of failure. Compare it with the constants; new ones may be added.
   public struct Code: Hashable, Sendable, CustomStringConvertible {

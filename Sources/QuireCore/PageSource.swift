@@ -38,11 +38,11 @@ public protocol PageSource<Item>: Sendable {
   /// listings reveal their positions only page by page. See `Cursor.parallel(_:)`.
   func positions(after position: Position?, total: Total?, count: Int) -> [Position]
 
-  /// Whether `close(at:)` does anything; if not, walks start no task for it. Default false.
+  /// Whether `close(at:)` does anything; if not, walks start no task for it. Default: false.
   var needsClosing: Bool { get }
 
-  /// Whether a page may be requested before the page in front of it was consumed. Default true;
-  /// false where the request for the next page makes the server forget this one.
+  /// Whether a page may be requested before the previous page was consumed. Default: true; false if
+  /// the request for the next page makes the server forget the previous one.
   var allowsLookAhead: Bool { get }
 
   /// How a walk treats a position that it has already visited. Default `.refused`.
@@ -54,11 +54,11 @@ extension PageSource {
   public func positions(after position: Position?, total: Total?, count: Int) -> [Position] { [] }
   /// Does nothing.
   public func close(at position: Position?) async {}
-  /// False.
+  /// Closing does nothing by default.
   public var needsClosing: Bool { false }
-  /// True.
+  /// Pages may be requested ahead by default.
   public var allowsLookAhead: Bool { true }
-  /// `.refused`.
+  /// Repeated positions are refused by default.
   public var repeatedPositions: Position.Repetition { .refused }
 }
 

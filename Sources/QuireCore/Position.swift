@@ -9,13 +9,13 @@
 /// which names the differences; see `unchecked`. Two positions are equal when `value` and
 /// `itemOffset` are.
 public struct Position: Sendable {
-  /// What the source needs to find the page; nil is the start of the listing.
+  /// The value by which the source finds the page; nil for the start of the listing.
   public var value: JSONValue?
 
   /// The number of items at the front of the page that were already delivered. Default 0.
   public var itemOffset: Int
 
-  /// The listing that made the position; nil where it was made by hand, or by a source that cannot
+  /// The listing that made the position; nil if it was made by hand, or by a source that cannot
   /// tell listings apart.
   package var listing: ListingIdentity?
 
@@ -44,8 +44,8 @@ public struct Position: Sendable {
     return position
   }
 
-  /// The position as reported once its walk is over: if the walk closed what the server held for
-  /// it, the position is marked as one that cannot be resumed from.
+  /// The position as reported once its walk is over: marked as no longer resumable, if the walk
+  /// closes what the server held for it.
   package var afterWalk: Position {
     guard self != .start, let listing else { return self }
     var position = self

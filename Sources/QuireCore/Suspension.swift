@@ -40,19 +40,19 @@ public import Synchronization
     }
   }
 
-  /// Delivers the value; false when the wait was already decided.
+  /// Delivers the value; returns false if the wait was already decided.
   @discardableResult
   @inlinable package func resume(returning value: Value) -> Bool {
     resume(with: .success(value))
   }
 
-  /// Ends the wait with an error; false when the wait was already decided.
+  /// Ends the wait with an error; returns false if the wait was already decided.
   @discardableResult
   @inlinable package func resume(throwing error: any Error) -> Bool {
     resume(with: .failure(error))
   }
 
-  /// Delivers the outcome; false when the wait was already decided.
+  /// Delivers the outcome; returns false if the wait was already decided.
   @discardableResult
   @inlinable package func resume(with outcome: Result<Value, any Error>) -> Bool {
     let (accepted, continuation) = state.withLock { state in

@@ -14,8 +14,8 @@ import QuirePagination
 ///
 /// A body is received ahead of its reader by a 512th of `TransferLimits.decodedBytes`, at least 64
 /// KiB and at most 1 MiB; then the server has to wait, and no timeout runs. A server that waits for
-/// long may give up, which is `truncated`. Over HTTP/2, where libcurl would have to keep what was
-/// announced to the server, a body is received as fast as the server sends it, up to
+/// long may give up, which is `truncated`. Over HTTP/2, where libcurl would have to buffer all that
+/// it has invited the server to send, a body is received as fast as it is sent, up to
 /// `TransferLimits.wireBytes`.
 ///
 /// Dropping the transport closes its connections; `shutdown()` also waits until that is done.
@@ -57,8 +57,9 @@ public final class CurlTransport: HTTPTransport {
   ///
   /// A small body arrives together with its head.
   ///
-  /// - Throws: `PageError` with one of the codes that `HTTPTransport` lists, or `CancellationError`.
-  ///   By then the connection is closed (HTTP/1) or the stream is reset (HTTP/2).
+  /// - Throws: `PageError` with one of the codes that `HTTPTransport` lists, or
+  ///   `CancellationError`; by then the connection is closed (HTTP/1) or the stream is reset
+  ///   (HTTP/2).
   public func send(_ request: TransportRequest) async throws -> TransportResponse {
     try check()
     let reader = try start(try await exchange(for: request))

@@ -141,7 +141,7 @@ struct MergePlaces: Sendable {
     /// Where the source has the item as its first. The position behind the item before may have
     /// another one first, as in a listing of listings.
     var place: Position
-    /// Where the source goes on after it; nil at its end.
+    /// The position at which the source continues behind it; nil at its end.
     var after: Position?
     /// The item's digest; nil if it was not delivered, or if items are not compared.
     var digest: UInt64?

@@ -2,8 +2,8 @@ import Synchronization
 
 /// Reads many listings as one: asks `MergeMachine`, runs its loads, and passes the answers to it.
 ///
-/// Every source is read by a walk of its own, so its limits, loop guard, retries and transforms are
-/// those that it has alone.
+/// Every source is read by a walk of its own, so it has the limits, loop guard, retries and
+/// transforms that it has alone.
 final class MergingReader<Item: Sendable, Key: Comparable & Sendable>: PageReader {
   typealias Machine = MergeMachine<Item, Key>
 
@@ -221,8 +221,9 @@ final class MergingReader<Item: Sendable, Key: Comparable & Sendable>: PageReade
     for walk in state.withLock({ $0?.walks ?? [] }) { walk?.reader.leave() }
   }
 
-  /// Cancels the running loads, and returns whether it did. Without `duringRead`, loads that a read
-  /// waits for go on: that read belongs to a loop that began while the one before was left.
+  /// Cancels the running loads, and returns whether it did. Without `duringRead`, it leaves loads
+  /// alone that a read waits for: that read belongs to a loop that began while the previous one was
+  /// left.
   @discardableResult
   private func cancelLoads(duringRead: Bool = true) -> Bool {
     let tasks = state.withLock { state -> [Task<Void, Never>]? in

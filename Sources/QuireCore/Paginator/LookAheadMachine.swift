@@ -104,8 +104,8 @@ struct LookAheadMachine<Item: Sendable>: Sendable {
     return effects
   }
 
-  /// Whether the next page is loaded as soon as the one that is being loaded has come: that page
-  /// goes whole to a waiting consumer.
+  /// Whether the next page is loaded as soon as the present load has brought its page, which goes
+  /// whole to a waiting consumer.
   var readsOn: Bool {
     mostBytesToReadOn != nil && !waiters.isEmpty && buffer.hasRoom(for: limits)
   }

@@ -81,7 +81,8 @@ final class DeduplicatingReader<Item: Sendable, Key: Hashable & Sendable>: Deriv
       memory.last = (position, added)
       guard kept.count < page.items.count else { return page }
       var result = page.withItems(kept.map { page.items[$0] })
-      // A dropped item is not delivered twice, so the page does not overlap with the one before.
+      // Dropped items are not delivered twice: the page is not to be reported as overlapping the
+      // last one.
       result.head.sample?.edges = PageEdges()
       result.head.origins = page.origins(ofItems: kept)
       result.traffic.duplicates += page.items.count - kept.count

@@ -114,7 +114,7 @@ extension Page {
   ///
   /// `place` turns a position in the child's listing into one of the whole. Items are counted by
   /// the child's own position, because the child alone knows its pages and their parts. `anchor`
-  /// does so for the position from which the child is read alone; nil if the child comes first at
+  /// turns it into the position from which the child is read alone; nil if the child comes first at
   /// `place`.
   func ofWhole(
     at position: Position, next: Position?, identity: ListingIdentity?,

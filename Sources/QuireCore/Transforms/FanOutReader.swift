@@ -383,8 +383,8 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
   }
 
   /// Answers for an outer walk's limit that was reached: throws its error, or returns an empty
-  /// page. Returns nil without such a limit, and while pages come that were paid for and can be
-  /// delivered.
+  /// page. Returns nil without such a limit, and while pages are arriving that can be delivered,
+  /// because they were paid for.
   ///
   /// The empty page comes before the error if listings without items were skipped: its `next` lies
   /// behind them, so that a resumed walk does not read them again.

@@ -135,7 +135,7 @@ extension Cursor {
     }
   }
 
-  /// Returns a cursor whose walks read through the reader that `wrap` makes of theirs.
+  /// Returns a cursor whose walks read through the reader that `wrap` puts around theirs.
   func deriving<Other: Sendable>(
     _ wrap: @escaping @Sendable (any PageReader<Item>, ReaderContext) -> any PageReader<Other>
   ) -> Cursor<Other> {

@@ -12,9 +12,8 @@ package struct PageVersion: Hashable, Codable, Sendable {
   }
 }
 
-/// What a consumer that keeps pages has of the page that is read next. The page is requested
-/// conditionally only by this version, because what other walks have seen is not what this consumer
-/// has.
+/// What a consumer that keeps pages has of the page that is read next. Only this version makes the
+/// request conditional: a page that another walk has seen is not a page that this consumer has.
 package struct KnownPage: Sendable {
   package var version: PageVersion?
   package var next: Position?

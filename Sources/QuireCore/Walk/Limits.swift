@@ -124,7 +124,7 @@ final class ReadAllowance: Sendable {
 }
 
 extension PageError {
-  /// Adds to the error of a limit that the walk made no progress before it, and why.
+  /// Adds to the error of a limit that the walk made no progress before it, because of `reason`.
   mutating func noteWithoutProgress(_ reason: String) {
     let words = " A walk resumed with the same limit gets no further: \(reason)."
     if !message.hasSuffix(words) { message += words }

@@ -96,13 +96,13 @@ struct PositionHashes: Sendable {
   private static let vacant = UInt32.max
 
   private var blocks: [[Int]] = []
-  /// The places of hashes, each in the first vacant slot from the one on that the hash's low bits
-  /// select.
+  /// The places of hashes. Each is in the first vacant slot, beginning with the one that the hash's
+  /// low bits select.
   private var slots = [UInt32](repeating: vacant, count: 16)
   private(set) var count = 0
 
-  /// Returns how many hashes were met before `hash` was; nil if it never was. Then it is met now,
-  /// unless `limit` hashes are known already.
+  /// Returns the number of hashes met before `hash`; nil if `hash` was not met before. It is added
+  /// then, unless `limit` hashes are known already.
   mutating func meet(_ hash: Int, limit: Int) -> Int? {
     var slot = hash & (slots.count - 1)
     while slots[slot] != Self.vacant {

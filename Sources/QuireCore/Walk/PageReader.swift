@@ -18,7 +18,7 @@ package protocol PageReader<Item>: Sendable {
   /// Tells the reader what a consumer that keeps pages has of the page that is read next.
   func expect(_ known: KnownPage)
 
-  /// Frees what the source holds; see `PageSource.close(at:)`.
+  /// Frees what the server holds; see `PageSource.close(at:)`.
   func close(at position: Position?) async
 
   /// Returns the positions of pages behind the one at `position`, by their distance from it in
@@ -32,7 +32,8 @@ package protocol PageReader<Item>: Sendable {
   /// Drops what is open between two reads. Another read may follow all the same.
   func leave()
 
-  /// Drops what was requested beyond the last page read, because it is not read soon.
+  /// Drops requests that were sent beyond the last page read, because the next page is not read
+  /// soon.
   func leaveNext()
 
   /// Returns a hash of the request at a position: positions that lead to the same request have the
@@ -133,7 +134,7 @@ struct BackwardReader<Item: Sendable>: DerivedReader {
     if start.itemOffset > 0, position == start.page {
       page = page.endingAt(start)
       page.next = start
-      // The front is missing if a transform dropped all of it; a page made of others cannot tell.
+      // There is no front if a transform dropped all of it, or if the page is made of other pages.
       let isFront = !page.items.isEmpty && page.position(ofItem: 0).page == position
       if !isFront, page.previous == nil { return Page.absent(after: page.traffic) }
     }
@@ -165,8 +166,7 @@ extension PageHead {
 }
 
 extension Position {
-  /// The largest distance, in pages, of a page that is jumped to, unless its position can be
-  /// computed without those in between.
+  /// The longest jump, in pages, to a position that is computed through all positions before it.
   package static var farthestPage: Int { 4_000_000 }
 }
 
@@ -255,8 +255,8 @@ struct ClosureSource<Item: Sendable>: PageSource {
 /// The read of a page that the current task performs for a walk, and the reads around it: one walk
 /// may read through another.
 ///
-/// Sources find here how much they may read. A walk finds here that it is asked for a page from
-/// inside its own reading.
+/// It gives sources the walk's limits on bytes and requests, and shows whether a walk is asked for
+/// a page from inside its own reading.
 package final class WalkReading: Sendable {
   @TaskLocal static var current: WalkReading?
 

@@ -54,7 +54,8 @@ package final class ReadUrgency: Sendable {
     for action in actions { action() }
   }
 
-  /// Calls `action` once `readsOn()` was called: now, or on the task that calls it, or never.
+  /// Calls `action` as soon as `readsOn()` is called: at once if it was, else on the task that
+  /// calls it.
   package func whenReadingOn(_ action: @escaping @Sendable () -> Void) {
     let isKnown = state.withLock { state in
       if !state.readsOn { state.onReadOn.append(action) }

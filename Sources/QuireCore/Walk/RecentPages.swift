@@ -4,7 +4,7 @@ struct RecentPages: Sendable {
   enum Meeting: Hashable {
     /// A new page, whose first `overlap` items are the last ones of the page before.
     case new(overlap: Int)
-    /// A page that was delivered `distance` pages ago, except for the members named.
+    /// A repetition of the page delivered `distance` pages ago, except for the members named.
     case repeated(distance: Int, changed: [String])
   }
 
@@ -17,7 +17,7 @@ struct RecentPages: Sendable {
 
   /// How many pages in a row may look like an earlier one, where such pages may be right.
   static let mostAlike = 1000
-  /// The same limit for items that have an identity of their own, which is equal, too.
+  /// The same limit for items that have identities of their own, if those are equal, too.
   static let mostAlikeIdentified = 100
 
   private let capacity: Int

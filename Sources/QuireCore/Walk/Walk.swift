@@ -1,6 +1,7 @@
 import Synchronization
 
-/// One pass over a listing, to keep and to share: pages as they are asked for, and the report.
+/// One pass over a listing, which can be kept and shared: its pages as they are asked for, and its
+/// report.
 ///
 /// ```swift
 /// let walk = issues.walk()
@@ -64,8 +65,8 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
 
   /// What the walk has done so far, and how it ended if it did.
   public var report: WalkReport {
-    // Both under one lock, as in `received`: a page that has come, but that no loop has got, is not
-    // counted.
+    // Both under the lock of `open`, as in `received`: a page that has come, but that no loop has
+    // got, is not counted.
     var report = open.withLock { open in
       var report = machine.withLock { $0.report }
       report.items -= open.unread
@@ -99,7 +100,7 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
   /// Tells the reader what a consumer that keeps pages has of the page that is read next.
   package func expect(_ known: KnownPage) { reader.expect(known) }
 
-  /// Drops what was requested ahead, because the next page is not read soon.
+  /// Drops requests that were sent ahead, because the next page is not read soon.
   func leaveNext() { reader.leaveNext() }
 
   /// Whether the walk has no more pages to give.
@@ -272,7 +273,7 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
     part { $0.left(isMidway: $1, isAsked: $2) }
   }
 
-  /// Notes that a task that asked for a page has one, or gets none.
+  /// Notes that a task no longer asks for a page, because it has one or gets none.
   private func asked(isServed: Bool) {
     asking.subtract(1, ordering: .relaxed)
     if !isServed { part { $0.gaveUp(isMidway: $1, isAsked: $2) } }
@@ -421,7 +422,7 @@ extension Walk {
   /// An iterator over a walk. Dropping the last one ends the consumer's interest in the walk.
   public struct Iterator: AsyncIteratorProtocol {
     private let interest: WalkInterest<Item>
-    /// The receipts of the page that the consumer has in hand.
+    /// The receipts of the page that the consumer is handling.
     private var receipts: [PageReceipt] = []
 
     init(_ walk: Walk, mark: ItemMark? = nil) { interest = WalkInterest(walk, mark: mark) }

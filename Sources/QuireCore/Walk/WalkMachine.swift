@@ -112,7 +112,7 @@ struct WalkMachine: Sendable {
   }
 
   /// Returns the reason why the page that was read must not be delivered; nil if it may be. With a
-  /// reason, the caller goes on as after a failed read.
+  /// reason, the caller reports a failed read.
   mutating func refusal<Item>(of page: Page<Item>) -> PageError? {
     switch recent.meet(page.head.fingerprint, page.head.sample) {
     case .new(let overlap):
@@ -206,7 +206,7 @@ struct WalkMachine: Sendable {
     return isAsked ? (false, nil) : (true, abandoned(isMidway: isMidway))
   }
 
-  /// Notes that a task that asked for a page got none. The walk is left if no iterator is there any
+  /// Notes that a task that asked for a page got none. The walk is left if there is no iterator any
   /// more and no other task asks.
   mutating func gaveUp(isMidway: Bool, isAsked: Bool) -> (isLeft: Bool, closing: Closing?) {
     guard isLeftToAsker, iterators == 0, !isAsked else { return (false, nil) }

@@ -2,12 +2,12 @@
 public struct WalkReport: Sendable {
   /// The reason why no more pages come.
   public enum End: Sendable {
-    /// The walk is still going on.
+    /// The walk is not over.
     case running
     /// The server had no more pages.
     case exhausted
-    /// The server had no more pages, but delivered fewer items than it had declared, exactly or at
-    /// least.
+    /// The server had no more pages, but delivered fewer items than its total, which is exact or a
+    /// lower bound.
     case truncationSuspected(declared: Int)
     /// The caller's own limit was reached.
     case limit(Limit)
@@ -47,16 +47,16 @@ public struct WalkReport: Sendable {
   /// consumed; nil when the listing is exhausted.
   ///
   /// If the end of the walk closes what the server held for it, such as a scroll, the position
-  /// leads nowhere: a walk from it throws `PageError.Code.notResumable` and requests nothing, even
-  /// if the position was stored. `warnings` say so before anything is closed.
+  /// cannot be resumed from: a walk from it throws `PageError.Code.notResumable` and requests
+  /// nothing, even if the position was stored. `warnings` say so before anything is closed.
   public package(set) var checkpoint: Position? = .start
   /// The error in the continuation behind the last page delivered, if the walk ended before
   /// throwing it, for example at a limit; else nil. A walk from `checkpoint` throws it.
   public package(set) var nextFailure: PageError?
   /// The last total the server declared.
   public package(set) var total: Total?
-  /// Signs that the walk is not complete, or of other problems without a failure; each once, at
-  /// most 64.
+  /// Signs that the walk is incomplete, and other problems that are no failures; each once, at most
+  /// 64.
   public package(set) var warnings: [Warning] = []
   /// The settings that the walk has changed because of its measurements; the last 64 changes.
   public package(set) var adjustments: [Adjustment] = []
@@ -106,8 +106,8 @@ extension WalkReport.End: CustomStringConvertible {
 }
 
 extension WalkReport {
-  /// A sign that a walk has not delivered everything, or of a problem that the caller may want to
-  /// solve, without a failure.
+  /// A sign that a walk has not delivered everything, or another problem that the caller may want
+  /// to solve, without a failure.
   public struct Warning: Hashable, Sendable {
     /// A kind of warning. Compare it with the constants; new ones may be added.
     public struct Code: Hashable, Sendable, CustomStringConvertible {
@@ -135,8 +135,8 @@ extension WalkReport {
     }
   }
 
-  /// Adds what another walk for the same consumer has done. How this one ended, and where it
-  /// continues, stays.
+  /// Adds what another walk for the same consumer has done; `end` and `checkpoint` stay those of
+  /// this one.
   package mutating func add(_ other: WalkReport) {
     pages += other.pages
     items += other.items

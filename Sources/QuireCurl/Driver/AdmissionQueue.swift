@@ -13,7 +13,7 @@ struct AdmissionQueue<Request> {
     var running = 0
     /// The most requests that may run at a time.
     var window: Int
-    /// The number of answers over HTTP/2 since a request began to run here.
+    /// The number of answers over HTTP/2 since the origin last had no running request.
     var answers = 0
     /// The number of answers when requests were last given back.
     var answersAtLoss = 0
@@ -83,7 +83,7 @@ struct AdmissionQueue<Request> {
     lanes.values[index].answersAtLoss = lane.answers
   }
 
-  /// Returns the number of answers over HTTP/2, as long as requests to the origin run.
+  /// Returns the number of answers over HTTP/2 since the origin last had no running request.
   func answers(origin: String) -> Int { lanes[origin]?.answers ?? 0 }
 
   /// Withdraws a request that has not started; returns false if it has.

@@ -155,7 +155,7 @@ final class CurlDriver {
   /// Notes that a request was answered over HTTP/2.
   func answered(_ exchange: WireExchange) { queue.answered(origin: exchange.request.origin) }
 
-  /// Returns the number of requests to the origin of this one that were answered over HTTP/2.
+  /// Returns the number of requests to this one's origin that were answered over HTTP/2.
   func answers(to exchange: WireExchange) -> Int { queue.answers(origin: exchange.request.origin) }
 
   // MARK: A round

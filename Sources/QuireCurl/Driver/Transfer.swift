@@ -31,7 +31,7 @@ final class Transfer {
   /// How bytes that libcurl has read are treated.
   enum Reception {
     case taken
-    /// libcurl keeps them, stops reading, and passes them again once it is told to go on.
+    /// libcurl keeps them, stops reading, and passes them again once it is resumed.
     case later
     case refused
   }
@@ -68,8 +68,7 @@ final class Transfer {
     machine.mayGoOut || machine.mayBeSentBack && driver.answers(to: exchange) > 0
   }
 
-  /// Whether a connection may be made to an address; nil stands for one that is not of the
-  /// internet.
+  /// Whether a connection may be made to an address; nil stands for neither IPv4 nor IPv6.
   func mayConnect(to address: IPAddress?) -> Bool {
     // The caller chose the proxy, so its address is not checked.
     if exchange.route.proxy != nil { return true }

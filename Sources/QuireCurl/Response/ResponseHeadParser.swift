@@ -39,7 +39,7 @@ struct ResponseHeadParser {
   /// The header bytes so far, trailers included.
   private(set) var bytes = 0
 
-  /// Creates a parser. `memory` is that of the handle, whose transfers come one after the other.
+  /// Creates a parser. `memory` belongs to the handle, whose transfers come one after the other.
   init(host: String, isHead: Bool, limits: TransferLimits, memory: HeadMemory? = nil) {
     self.memory = memory
     isFollowing = memory != nil

@@ -89,8 +89,8 @@ final class ResponseReader: Sendable {
   }
 
   private func wait(for suspension: Suspension<Void>) async throws {
-    // The driver first stops the transfer and then wakes the waiter, so that nothing of the
-    // transfer is left when the cancellation is noticed.
+    // The driver first stops the transfer and then wakes the waiter, so that the transfer is gone
+    // when the cancellation is noticed.
     try await suspension.value { [self] in cancel() }
   }
 

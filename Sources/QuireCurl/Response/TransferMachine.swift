@@ -144,7 +144,7 @@ struct TransferMachine {
     if pause == nil { pause = now }
   }
 
-  /// Notes that the body goes on.
+  /// Notes that the body is received again.
   mutating func resumed(at now: ContinuousClock.Instant) {
     guard let begin = pause.take() else { return }
     sent = sent.map { $0 + (now - begin) }

@@ -153,7 +153,7 @@ public struct ClientCertificate: Hashable, Sendable, CustomStringConvertible, Cu
   ///
   /// - Parameters:
   ///   - origin: The origin, such as `https://api.example.com`.
-  ///   - file: A PEM file with the certificate, and those that vouch for it.
+  ///   - file: A PEM file with the certificate, and the certificates of its issuers.
   ///   - keyFile: A PEM file with the key. Default: the same file.
   ///   - password: The password by which the key is encrypted. Default: the key is not encrypted.
   /// - Throws: `invalidURL` if `origin` is not an origin.
