@@ -67,7 +67,7 @@ static inline CURLMcode quire_multi_set_long(CURLM *multi, CURLMoption option, l
   return curl_multi_setopt(multi, option, value);
 }
 
-/// A memory of where names lead, for the handles that share it.
+/// A cache of the addresses of names, for the handles that share it.
 static inline CURLSH *quire_name_memory(void) {
   CURLSH *share = curl_share_init();
   if (share) curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_DNS);

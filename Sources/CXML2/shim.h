@@ -1,6 +1,6 @@
 #pragma once
-// Debian's libxml2 shows ICU's converters in its headers, where nothing here uses them, and ICU's types
-// then exist twice in programs that import Foundation, which has an ICU of its own.
+// Debian's libxml2 declares ICU's converters in its headers. Nothing here uses them, and ICU's
+// types would exist twice in programs that import Foundation, which has an ICU of its own.
 #include <libxml/xmlversion.h>
 #undef LIBXML_ICU_ENABLED
 #include <libxml/parser.h>
@@ -26,8 +26,9 @@ static inline void quire_xml_silence(xmlSAXHandler *handler) {
   handler->fatalError = quire_xml_swallow;
 }
 
-// Memory by its size: from 128 KiB on in pages of its own, which mremap, which is variadic, moves without
-// copying them. Elsewhere by realloc.
+// Memory that grows. On Linux, blocks of 128 KiB or more are pages mapped for them alone, which
+// mremap moves without copying; it is variadic, which Swift cannot call. Other memory is from
+// realloc.
 #if defined(__linux__)
 static inline int quire_memory_is_large(size_t size) { return size >= (128u << 10); }
 
