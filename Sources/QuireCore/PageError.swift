@@ -106,7 +106,7 @@ extension PageError.Code {
   public static let concurrentIteration = Self("concurrentIteration")
   /// The source threw an error of its own; see `underlying`.
   public static let sourceFailed = Self("sourceFailed")
-  /// A closure given to `map`, `filter` or `compactMap` threw; see `underlying`.
+  /// A closure given to `map`, `filter`, `compactMap` or `flatMap` threw; see `underlying`.
   public static let transformFailed = Self("transformFailed")
 }
 
