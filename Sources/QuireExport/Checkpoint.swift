@@ -7,42 +7,45 @@ import QuireHTTP
   import Foundation
 #endif
 
-/// How far an export has come, to be stored beside the items, in one promise with them.
+/// The progress of an export, which its sink stores together with the items.
 ///
-/// It knows its listing, as a `Position` does, so that no other is mixed in, and holds no secret. Stored
-/// as `bytes`: JSON with a version and a check sum, in which no byte can change unnoticed.
+/// A checkpoint identifies its listing by digests, as a `Position` does, so that no export
+/// continues another listing, and it holds no secrets. It is stored as `bytes`: JSON with a version
+/// and a check sum that detects every changed byte.
 public struct Checkpoint: Hashable, Sendable {
-  /// How many commits there were in this destination, this one included: of two checkpoints, the one
-  /// with the greater number is the newer, whatever any clock says.
+  /// The number of commits in this destination, this one included. Of two checkpoints, the one with
+  /// the greater number is the newer, regardless of clocks.
   public var sequence: Int
-  /// Which run of the export this is in its destination, from 1: a complete one may be followed by
-  /// another; see `SinkMode`.
+  /// The number of this run in its destination, from 1. A complete run may be followed by another;
+  /// see `SinkMode`.
   public var run: Int
-  /// Where the run began.
+  /// The position at which the run began.
   public var start: Position
-  /// Where it goes on; nil once it is complete.
+  /// The position at which the run continues; nil once it is complete.
   public var position: Position?
-  /// Pages of the run up to here.
+  /// The number of pages that the run has committed.
   public var pages: Int
-  /// Items of the run up to here.
+  /// The number of items that the run has committed.
   public var items: Int
-  /// How many items the server had declared beyond those that came, where parts of the listing, or all of it,
-  /// ended with fewer.
+  /// The number of items that the server declared but did not send, summed over the listings (or
+  /// parts of the listing) that ended short; nil if none did.
   public var missing: Int?
-  /// The same of what is there, while a run goes on that is to take its place (`SinkMode.replace`).
+  /// `missing` of the complete run that the destination holds, during a run that is to replace it
+  /// (`SinkMode.replace`); nil otherwise.
   var standing: Int?
-  /// Whether the run was to take the place of another, came to the end of its listing, and misses more than
-  /// that one: it stays beside it.
+  /// Whether this run reached the end of its listing but was not allowed to replace the complete
+  /// run in the destination, because more items are missing from it. Its items stay beside the
+  /// destination.
   package var fellShort = false
-  /// Items of the run that the server has given up to here; none are known where the run did not begin at the start
-  /// of its listing.
+  /// The items that the server has sent and declared during the run. `received` is nil if the run
+  /// did not begin at the start of its listing.
   package var tally = ItemTally(received: nil)
-  /// The digests by which the listing is known; empty where its source cannot tell listings apart.
+  /// The digests that identify the listing; empty if its source cannot tell listings apart.
   public var listing: [String: String]
-  /// What later runs need to know, such as the greatest value seen; see `Increment`.
+  /// The state that later runs need, such as the greatest value seen; see `Increment`.
   public var memory: JSONValue?
 
-  /// A checkpoint at the beginning of a run.
+  /// Creates a checkpoint at the beginning of a run.
   public init(
     sequence: Int = 0, run: Int = 1, start: Position = .start, listing: [String: String] = [:]
   ) {
@@ -55,44 +58,48 @@ public struct Checkpoint: Hashable, Sendable {
     self.listing = listing
   }
 
-  /// Whether the run came to the end of its listing.
+  /// Whether the run has reached the end of its listing.
   public var isComplete: Bool { position == nil }
 
-  /// Whether the next run begins its listing anew: this one is complete, or was to replace a complete one, and
-  /// fewer items came than the server had declared. What a sink has beside the destination is dropped then.
+  /// Whether the next run reads its listing from the beginning: this run is complete, or it fell
+  /// short of the complete run that it was to replace. In the second case the sink drops the items
+  /// beside the destination.
   public var isOver: Bool { isComplete || fellShort }
 }
 
-/// How many items a listing has given, or a part of it, and how many it was to give: the rule by which exports are
-/// judged, and each part of them. It is stored with the place, since no call has to see all pages.
+/// The numbers of items that a listing, or a part of it, has sent and declared. They decide whether
+/// items are missing at its end, and are stored with the position because a run may be several
+/// calls.
 package struct ItemTally: Hashable, Sendable {
-  /// Items that came, whatever became of them; nil where that is not known.
+  /// The number of items received, including those that were set aside or dropped; nil if unknown.
   package var received: Int?
-  /// How many there are, or are at least, as the last page says that tells; nil where none does.
+  /// The number of items the listing has, or has at least, by the latest page that declares one;
+  /// nil if none does.
   package var declared: Int?
 
-  /// At the start of a listing.
+  /// Creates the tally of a listing that starts.
   package init(received: Int? = 0) { self.received = received }
 
-  /// Counts a page, which declares so many items.
+  /// Counts the items of a page. `total` is the page's declaration; one that counts neither items
+  /// nor a lower bound of them clears `declared`.
   package mutating func add(_ page: Page<some Sendable>, declaring total: Total?) {
     received = received.map { $0 + page.traffic.items + page.badItems.count }
     guard let total else { return }
     declared = [.items, .lowerBound].contains(total.kind) ? total.value : nil
   }
 
-  /// How many items are missing at the end of the listing; nil where none is known to be.
+  /// The number of items missing at the end of the listing; nil if none is known to be missing.
   package var missing: Int? {
     guard let received, let declared, received < declared else { return nil }
     return declared - received
   }
 
-  /// Reads what `members` gave to a position.
+  /// Creates a tally from a position that contains `members`.
   package init(_ value: JSONValue) {
     (received, declared) = (value["received"]?.integer, value["declared"]?.integer)
   }
 
-  /// What a position stores of it.
+  /// The members that a position stores for the tally.
   package var members: [JSONValue.Member] {
     [("received", received), ("declared", declared)].compactMap { name, number in
       number.map { JSONValue.Member(name, .number("\($0)")) }
@@ -101,40 +108,41 @@ package struct ItemTally: Hashable, Sendable {
 }
 
 extension Position {
-  /// The position with its seal, as it is stored, as a value within another one.
+  /// The position and its seal as a JSON value, to be stored inside another position.
   package var sealedJSON: JSONValue {
     get throws { try JSONValue(parsing: try JSONEncoder().encode(self)) }
   }
 
-  /// Reads what `sealedJSON` wrote.
+  /// Creates a position from the JSON value of `sealedJSON`.
   package init(sealedJSON: JSONValue) throws {
     self = try JSONDecoder().decode(Position.self, from: Data("\(sealedJSON)".utf8))
   }
 }
 
-/// How many items a part of the listing lacks that ends with a page, such as the listing of one parent: totals
-/// of parts are not those of all.
+/// The number of items missing from the part of a listing that ends with a page, such as the
+/// listing of one parent. Page metadata of sources that read several listings, whose totals are not
+/// the total of the export.
 package struct MissingItems: Sendable {
   package let count: Int
 
   package init(_ count: Int) { self.count = count }
 }
 
-// MARK: - Stored
+// MARK: - Stored form
 
 extension Checkpoint {
   /// The checkpoint as one line of JSON, without a line end.
   public var bytes: [UInt8] { Seal.checkpoint.close(Stored(self)) }
 
-  /// Reads what `bytes` wrote.
+  /// Creates a checkpoint from its `bytes`.
   ///
-  /// Throws `SinkError` with the code `.damaged` where a byte is not as it was written, and
-  /// `.unsupported` for the form of a later version.
+  /// Throws `SinkError` with the code `.damaged` if a byte was changed, and `.unsupported` if a
+  /// later version of Quire wrote it in another form.
   public init(bytes: some Sequence<UInt8>) throws(SinkError) {
     self = try Seal.checkpoint.open(Stored.self, in: bytes).checkpoint
   }
 
-  /// The members as they are stored.
+  /// The stored form of a checkpoint. Optional members are absent if they have their usual value.
   struct Stored: Codable {
     var sequence: Int
     var run: Int

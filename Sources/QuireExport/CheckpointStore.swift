@@ -1,4 +1,4 @@
-/// The door to a place for checkpoints, for sinks that cannot hold one themselves.
+/// A place for the checkpoints of sinks that cannot store one themselves.
 ///
 /// A fake takes six lines:
 /// ```swift
@@ -11,33 +11,33 @@
 /// ```
 /// `CheckpointStoreConformance` in QuireTesting checks a store.
 public protocol CheckpointStore: Sendable {
-  /// Opens the checkpoint called `name` for one export alone.
+  /// Opens the checkpoint called `name` for the exclusive use of one export.
   ///
-  /// Throws `SinkError`: `.inUse` where another export has it, `.damaged` where what is stored cannot be
-  /// read.
+  /// Throws `SinkError`: `.inUse` if another export has it open, `.damaged` if the stored
+  /// checkpoint cannot be read.
   func open(_ name: String) async throws -> any CheckpointSession
 }
 
 /// A checkpoint that one export has open. Used by one task at a time.
 public protocol CheckpointSession: AnyObject {
-  /// What was saved last; nil where nothing was.
+  /// The checkpoint saved last; nil if none was saved.
   var checkpoint: Checkpoint? { get }
 
-  /// Puts a checkpoint in the place of the last one, at once: whatever happens, a later `open` finds one
-  /// of the two. Returns when it survives a loss of power.
+  /// Replaces the stored checkpoint atomically: after a crash, `open` finds either the old one or
+  /// the new one. Returns once the new one survives a loss of power.
   ///
-  /// It is called in tasks that were cancelled, and then finishes all the same.
+  /// Must complete even if the calling task is cancelled.
   func save(_ checkpoint: Checkpoint) async throws
 
-  /// Lets the checkpoint go. Called once.
+  /// Closes the checkpoint, so that another export can open it. Called once.
   func close() async
 }
 
 extension Sink {
-  /// The same destination, with its checkpoints kept in `store` under `name`.
+  /// Returns the same destination with its checkpoints kept in `store` under `name`.
   ///
-  /// Items and checkpoint are two promises then: the checkpoint is saved once the items are committed, and
-  /// an export that is killed between the two repeats the items of that commit and loses none.
+  /// Items and checkpoint are then no longer committed as one: the checkpoint is saved after the
+  /// items. An export that is killed in between repeats the items of that commit, and loses none.
   public func storingCheckpoints(
     in store: some CheckpointStore, as name: String
   ) -> some Sink { StoringSink(base: self, store: store, name: name) }

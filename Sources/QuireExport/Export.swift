@@ -9,59 +9,63 @@ import Synchronization
   public import Foundation
 #endif
 
-/// A listing on its way into a destination.
+/// An export of a listing into a destination.
 ///
 /// ```swift
 /// let export = Export(issues, to: FileSink("issues.jsonl"))
 /// let report = try await export.run()     // run it again after any death: it goes on, exactly
 /// ```
-/// Items and the place behind them are committed as one, so that progress never runs ahead of what the
-/// destination holds, nor falls behind it. A run that finds an unfinished one of the same listing goes
-/// on where that one was committed; one of another listing is refused before anything is requested.
+/// Items and checkpoint are committed as one, so progress is never ahead of nor behind what the
+/// destination holds. A run that finds an unfinished run of the same listing continues after its
+/// last commit. If the destination holds another listing, the run fails before anything is
+/// requested.
 public struct Export: Sendable {
-  /// When what the sink has taken is committed. Default: every 16 MiB, 50,000 items or 5 seconds.
+  /// When written pages are committed. Default: every 16 MiB, 50,000 items or 5 seconds.
   public var commits = CommitPolicy()
-  /// Pages that load while earlier ones are written; 0 for none. Default 1.
+  /// The number of pages to load while earlier ones are written; 0 for none. Default 1.
   public var lookAhead = 1
-  /// Whether to begin anew, whatever the destination holds: the first commit takes that away. Default
-  /// false.
+  /// Whether to begin anew regardless of what the destination holds, which the first commit
+  /// removes. Default false.
   public var restarts = false
-  /// How the API tells that an item is gone; nil where it does not. Sinks with a key take it away then.
+  /// How the API marks deleted items; nil if it does not. Sinks with a key remove such items.
   public var deleted: Tombstone?
-  /// Whether a later run asks for what has changed since this one, by what the server gives for that with the
-  /// last page: a sync token, a delta link (`HTTPPageInfo.resume`). It is kept with the data. Where the server
-  /// gives nothing, a later run reads everything. Default false.
+  /// Whether a later run asks only for what has changed since this one, by a token that the server
+  /// sends with the last page, such as a sync token or a delta link (`HTTPPageInfo.resume`). The
+  /// token is stored with the data. If the server sends none, the later run reads everything.
+  /// Default false.
   public var readsChanges = false
-  /// Whether a run whose cursor the server has forgotten, beyond what the description mends
-  /// (`Pagination.ExpiryRule`), begins its listing again, three times at most; what is held takes its own place
-  /// then. Only into sinks whose mode is `.upsert`. The report names it. Default false.
+  /// Whether a run begins its listing again, at most three times, if the server has expired its
+  /// cursor and the description's `Pagination.ExpiryRule` cannot recover it. Items read twice
+  /// replace themselves, so this applies only to sinks whose mode is `.upsert`. The report lists
+  /// each restart. Default false.
   public var restartsExpired = false
-  /// Whether the cursor's limits count from here, and not over all calls of a run.
+  /// Whether the cursor's limits apply to this call alone rather than to all calls of a run.
   package var countsLimitsAnew = false
-  /// The time, in seconds since 1970.
+  /// Returns the current time in seconds since 1970.
   package var now: @Sendable () -> Double = { Date().timeIntervalSince1970 }
-  /// Hears of every page that was written and every commit, in the export's own task; pages count that are
-  /// not committed yet.
+  /// Called in the export's task after every written page and every commit. The report includes
+  /// pages that are not committed yet.
   public var onProgress: (@Sendable (ExportReport) -> Void)?
 
-  /// The listing, or what has changed in it since a value.
+  /// Makes the cursor of the whole listing (nil), or of what has changed in it since a value.
   let makeCursor: @Sendable (JSONValue?) -> Cursor<RawItem>
   let increment: Increment?
   let sink: any Sink
   let clock: any Clock<Duration>
 
-  /// An export of items as the server wrote them.
+  /// Creates an export of items as the server wrote them.
   ///
-  /// The cursor's limits on pages and items count over all calls that continue one run. The clock measures
-  /// the time between commits.
+  /// The cursor's limits on pages and items apply to all calls of one run together. `clock`
+  /// measures the time between commits.
   public init(
     _ cursor: Cursor<RawItem>, to sink: some Sink, clock: any Clock<Duration> = ContinuousClock()
   ) {
     self.init(to: sink, increment: nil, clock: clock) { _ in cursor }
   }
 
-  /// An export whose later runs bring what has changed: `cursor` makes the listing of it, and gets nil for all
-  /// of it.
+  /// Creates an export whose later runs read only what has changed.
+  ///
+  /// `cursor` makes the listing of what has changed since a value; nil asks for the whole listing.
   public init(
     to sink: some Sink, increment: Increment, clock: any Clock<Duration> = ContinuousClock(),
     _ cursor: @escaping @Sendable (_ since: JSONValue?) -> Cursor<RawItem>
@@ -79,7 +83,7 @@ public struct Export: Sendable {
     self.clock = clock
   }
 
-  /// An export of items of a type of yours, as `encoder` writes them.
+  /// Creates an export of items of your own type, encoded by `encoder`.
   public init<Item: Encodable & Sendable>(
     _ cursor: Cursor<Item>, to sink: some Sink, encoder: JSONEncoder = JSONEncoder(),
     clock: any Clock<Duration> = ContinuousClock()
@@ -87,11 +91,12 @@ public struct Export: Sendable {
     self.init(cursor.map { try RawItem(Array(encoder.encode($0))) }, to: sink, clock: clock)
   }
 
-  /// Writes what is left of the listing, and returns when all of it is in the destination.
+  /// Writes the rest of the listing, and returns once all of it is in the destination.
   ///
-  /// A limit of the caller's, a listing that ended with fewer items than were declared, and a complete
-  /// destination return, too: see the report's `end`. Throws `PageError`, `SinkError`, what a sink of your
-  /// own throws, or `CancellationError`, once all pages that came are committed.
+  /// Also returns if the caller's limit is reached, if the listing ends with fewer items than the
+  /// server declared, and if the destination is complete already: see the report's `end`. Throws
+  /// `PageError`, `SinkError`, an error of a custom sink, or `CancellationError`, after committing
+  /// all pages received.
   @discardableResult
   public func run() async throws -> ExportReport {
     let report = await outcome()
@@ -102,13 +107,14 @@ public struct Export: Sendable {
     }
   }
 
-  /// As `run()`, with what it would throw in the report's `end`: for programs that report failures, too.
+  /// Runs as `run()` does, but returns errors in the report's `end`, for programs that report
+  /// failures.
   ///
-  /// A cancelled task commits what has come and returns within the time that a commit takes.
+  /// If the task is cancelled, commits the pages received and returns within the time of a commit.
   public func outcome() async -> ExportReport {
     let stop = ExportStop()
-    // Cancelling ends the requests. What has come is committed all the same, by code of sinks that would
-    // give up in a task that is cancelled.
+    // An unstructured task, because sinks may refuse to commit in a cancelled task. Cancellation
+    // only stops the requests; the pages received are still committed.
     let task = Task { await ExportRun(self, stop).outcome() }
     return await withTaskCancellationHandler {
       await task.value
@@ -119,20 +125,20 @@ public struct Export: Sendable {
 }
 
 extension Export {
-  /// What a run would find and do.
+  /// The outcome that a run would have, without its requests.
   package struct Prospect: Sendable {
-    /// How far the destination holds the listing; nil for not at all, or where that is to be taken away.
+    /// The checkpoint in the destination; nil if there is none or if the run would remove it.
     package var found: Checkpoint?
-    /// Why nothing would be requested; nil where pages would be.
+    /// Why the run would request nothing; nil if it would read pages.
     package var end: ExportReport.End?
-    /// Whether the run that is there would go on.
+    /// Whether the run would continue the one in the destination.
     package var isResumed = false
-    /// What is left to a run by the caller's limits.
+    /// The remainder of the caller's limits.
     package var limits: Limits
   }
 
-  /// What a run would do. Opens the destination and lets it go; requests nothing, and throws what would refuse the
-  /// run.
+  /// Returns what a run would do. Opens and closes the destination but requests nothing. Throws the
+  /// errors with which the run would be refused.
   package func prospect() async throws -> Prospect {
     let session = try await sink.open(SinkOpening(restarts: restarts))
     let found = session.checkpoint
@@ -147,13 +153,13 @@ extension Export {
   }
 }
 
-/// The wish that an export should end.
+/// A request to stop an export, which may precede the feed whose requests it cancels.
 final class ExportStop: Sendable {
   private let state = Mutex<(isStopping: Bool, feed: PageFeed?)>((false, nil))
 
   var isStopping: Bool { state.withLock { $0.isStopping } }
 
-  /// The requests to end.
+  /// Sets the feed to cancel on `stop`; cancels it now if the export was stopped before.
   func watch(_ feed: PageFeed) {
     let isStopping = state.withLock { state in
       state.feed = feed
@@ -172,16 +178,17 @@ final class ExportStop: Sendable {
 }
 
 extension Export {
-  /// Runs exports at once, such as several listings of one API, which share the budget of their client.
+  /// Runs several exports concurrently, such as listings of one API that share the budget of their
+  /// client.
   ///
   /// ```swift
   /// let reports = await Export.outcomes(of: [issues, pulls, comments])
   /// ```
-  /// Each has a destination and a checkpoint of its own; one that fails keeps no other waiting. Cancelling
-  /// stops all of them, each with what it had.
+  /// Each export has its own destination and checkpoint; a failing one does not delay the others.
+  /// Cancellation stops all of them, each after committing the pages it received.
   ///
   /// - Parameters:
-  ///   - exports: What is to be run; they begin in this order.
+  ///   - exports: The exports, which begin in this order.
   ///   - concurrency: How many run at once. Default 4.
   /// - Returns: The reports, in the order of the exports; see `outcome()`.
   public static func outcomes(of exports: [Export], concurrency: Int = 4) async -> [ExportReport] {

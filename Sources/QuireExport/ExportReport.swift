@@ -1,56 +1,58 @@
 public import QuireCore
 public import QuirePagination
 
-/// What a run of an export did, and how it ended.
+/// The progress of an export's run, and how it ended.
 public struct ExportReport: Sendable {
-  /// Why no more is written.
+  /// How a run ended.
   public enum End: Sendable {
-    /// The run is going on.
+    /// The run has not ended.
     case running
     /// The destination holds the whole listing.
     case complete
-    /// It held all of it before this run, which requested nothing; see `SinkMode.once`.
+    /// The destination held the whole listing before this run, which requested nothing; see
+    /// `SinkMode.once`.
     case alreadyComplete
-    /// The listing ended with fewer items than the server had declared exactly. A complete destination is not
-    /// replaced by it (`SinkMode.replace`): what came stays beside it, and the next run reads all anew.
+    /// The listing ended with fewer items than the exact number the server had declared. If a
+    /// complete run should have been replaced (`SinkMode.replace`), it is kept if it lacks fewer
+    /// items: the new items then stay beside it, and the next run begins anew.
     case truncationSuspected(declared: Int)
-    /// The caller's own limit was reached; another run goes on with a higher one.
+    /// The caller's own limit was reached; a run with a higher limit continues.
     case limit(WalkReport.Limit)
-    /// The task was cancelled; what had come is committed.
+    /// The task was cancelled; all pages received are committed.
     case cancelled
-    /// The listing or the destination failed: a `PageError`, a `SinkError`, or what a sink of your own
-    /// throws. Another run goes on.
+    /// The listing or the destination failed: a `PageError`, a `SinkError`, or an error of a custom
+    /// sink. Another run continues.
     case failed(any Error)
   }
 
-  /// Why no more is written.
+  /// How the run ended; `.running` until then.
   public internal(set) var end = End.running
-  /// Whether an earlier run was continued.
+  /// Whether the run continued an earlier one.
   public internal(set) var isResumed = false
   /// Pages committed by this call.
   public internal(set) var pages = 0
   /// Items committed by this call.
   public internal(set) var items = 0
-  /// Bytes of these items, as the server wrote them.
+  /// Bytes of these items as the server wrote them.
   public internal(set) var bytes = 0
-  /// Items that were set aside on these pages.
+  /// Items on these pages that were set aside because they could not be decoded.
   public internal(set) var badItems = 0
-  /// Commits of this call.
+  /// The number of commits by this call.
   public internal(set) var commits = 0
-  /// What the destination holds: its totals count the whole run, calls before this one included.
+  /// The checkpoint in the destination. Its totals cover the whole run, including earlier calls.
   public internal(set) var checkpoint: Checkpoint?
-  /// How the run went on each time the server had forgotten its cursor, in order: by another cursor, behind
-  /// the last item, by opening again, or from the beginning.
+  /// How the run recovered each time the server had expired its cursor, in order: with another
+  /// cursor, after the last item, by opening it again, or from the beginning.
   public internal(set) var recoveries: [PageRecovery] = []
-  /// What the walk did, requests and retries among it.
+  /// The report of the walk, including requests and retries.
   public internal(set) var walk = WalkReport()
-  /// What fetching the committed pages took, and the answer that ended the listing without one.
+  /// The cost of the committed pages, and of an answer without a page that ended the listing.
   public internal(set) var traffic = WalkReport.Traffic(requests: 0)
 
-  /// The report of an export that has not begun.
+  /// Creates the report of an export that has not begun.
   public init() {}
 
-  /// Whether the destination holds the whole listing, and nothing speaks against it.
+  /// Whether the destination holds the whole listing, with no items known to be missing.
   public var isComplete: Bool {
     switch end {
     case .complete: true
@@ -92,7 +94,7 @@ extension ExportReport.End: CustomStringConvertible {
 }
 
 extension ExportReport {
-  /// Counts what another one counts.
+  /// Adds the counts of another report.
   mutating func add(_ other: ExportReport) {
     pages += other.pages
     items += other.items

@@ -8,21 +8,22 @@ import QuirePagination
   import Foundation
 #endif
 
-/// One run: opens the sink, walks, writes and commits. Used by one task.
+/// One run of an export: opens the sink, walks, writes and commits. Used by one task.
 final class ExportRun {
   private let export: Export
   private let stop: ExportStop
   private let stopwatch: Stopwatch
   private var machine: CommitMachine
   private var report = ExportReport()
-  /// What the next commit commits.
+  /// The checkpoint of the next commit.
   private var next = Checkpoint()
-  /// Counts of pages that are not committed.
+  /// The counts of uncommitted pages.
   private var pending = ExportReport()
-  /// The receipts of pages that are not committed.
+  /// The receipts of uncommitted pages.
   private var receipts: [PageReceipt] = []
   private var increment: IncrementMachine?
-  /// Where the server says that later changes begin, as it is stored.
+  /// The stored form of the position at which a later run reads changes; nil until a page gives
+  /// one.
   private var changes: JSONValue?
 
   init(_ export: Export, _ stop: ExportStop) {
@@ -77,7 +78,8 @@ final class ExportRun {
     }
   }
 
-  /// The listing from its beginning, where its cursor has expired and that is what was asked for.
+  /// Returns the listing from its beginning if its cursor has expired and `restartsExpired`
+  /// applies.
   private func restart() -> Cursor<RawItem>? {
     guard case .failed(let error as PageError) = report.end, error.code == .cursorExpired,
       export.restartsExpired, export.sink.mode == .upsert, !stop.isStopping,
@@ -91,12 +93,13 @@ final class ExportRun {
     return cursor
   }
 
-  /// Takes pages until none is left, and returns what the walk did. Throws what the sink throws.
+  /// Writes and commits pages until none is left, and returns the report of the walk. Throws the
+  /// sink's errors.
   private func write(
     from feed: PageFeed, to session: any SinkSession
   ) async throws -> WalkReport {
     while true {
-      // Behind the last page there is nothing to wait for: its commit is the one that completes the run.
+      // After the last page no commit falls due: `finish` makes the one that completes the run.
       let due = next.isComplete ? nil : machine.due
       if let due, due <= stopwatch.elapsed() {
         try await commit(to: session)
@@ -112,7 +115,7 @@ final class ExportRun {
         wrote(written)
         receipts += page.head.receipts
         guard isOver else { continue }
-        // What follows is older than what is known.
+        // All further items are older than the value this run asked for.
         completed()
         try await commit(to: session)
         return feed.report
@@ -128,7 +131,7 @@ final class ExportRun {
     }
   }
 
-  /// What a sink gets of a page: with what is gone apart, where it can take that away.
+  /// Returns the parts of a page for the sink: sinks that can delete get deleted items separately.
   private func parts(of page: Page<RawItem>) throws -> [SinkPage] {
     let whole = SinkPage(page)
     guard let deleted = export.deleted, export.sink.mode == .upsert else { return [whole] }
@@ -168,8 +171,9 @@ final class ExportRun {
     onProgress(progress)
   }
 
-  /// Counts what the server gave, of a run that has seen its listing from the start. A page that a limit cut
-  /// comes again, and counts again: never are fewer counted than came.
+  /// Adds a page to the tally of received items, which starts at the beginning of the listing. A
+  /// page cut by a limit is read and counted again, so the tally is never lower than the number of
+  /// items received.
   private func count(_ page: Page<RawItem>) {
     if next.pages == 0, next.start == .start, !page.head.startsMidway, page.previous == nil {
       next.tally = ItemTally()
@@ -190,7 +194,7 @@ final class ExportRun {
     pending = ExportReport()
   }
 
-  /// The walk came to its own end.
+  /// Sets the report's end by the end of the walk, and commits the remaining pages.
   private func finish(_ walk: WalkReport, _ session: any SinkSession) async throws {
     report.traffic = report.traffic + walk.endTraffic
     switch walk.end {
@@ -198,47 +202,49 @@ final class ExportRun {
       report.end = .limit(limit)
       next.position = next.position?.afterWalk
     case .truncationSuspected(let declared):
-      // What transforms have dropped came, too.
+      // Items dropped by a transform were received, so they are not missing.
       completed(declared - walk.traffic.items - walk.traffic.badItems, of: declared)
     default: completed()
     }
     if machine.isOpen || next.isOver { try await commit(to: session) }
   }
 
-  /// The listing has come to its end, so many items short by its own walk. That of a run's last call has not
-  /// seen all of them: what came in all calls counts, too.
+  /// Ends the run at the end of its listing. `missing` is the number of missing items by the walk,
+  /// if it knows one. The walk of a run's last call has not seen earlier calls, so the tally over
+  /// all calls is used otherwise.
   private func completed(_ missing: Int? = nil, of declared: Int? = nil) {
     next.position = nil
     next.missing = missing ?? (increment == nil ? next.tally.missing : nil) ?? next.missing
     guard let missing = next.missing else { return report.end = .complete }
     report.end = .truncationSuspected(
       declared: declared ?? missing.plus(next.tally.received ?? next.items))
-    // What is there, and lacks less, is not given for it.
+    // Keeps the complete run in the destination if it lacks fewer items than this one.
     guard let standing = next.standing, missing > standing else { return }
     (next.position, next.fellShort) = (next.start, true)
   }
 
-  /// The walk could not go on: what came is kept, and a later run goes on behind it.
+  /// Commits the pages received before the walk failed, so that a later run continues after them.
   private func finish(after error: any Error, _ session: any SinkSession) async throws {
     failed(error)
     report.traffic =
       report.traffic + ((error as? PageError)?.traffic ?? WalkReport.Traffic(requests: 0))
     guard machine.isOpen else { return }
     next.position = next.position?.afterWalk
-    // The last page was there; only its end was not heard.
+    // The last page was delivered; the walk failed after it.
     if next.isComplete { completed() }
     try await commit(to: session)
   }
 }
 
-/// Where a run begins, given what its destination holds.
+/// What a run has to do, given the checkpoint in its destination.
 enum ExportStart {
-  /// There is nothing to do.
+  /// The run ends without a request.
   case nothing(ExportReport.End)
-  /// Pages are read by `cursor`, and committed behind `checkpoint`.
+  /// The run reads the pages of the cursor, and commits them as the checkpoint's successors.
   case walk(Cursor<RawItem>, Checkpoint, IncrementMachine?, isResumed: Bool)
 
-  /// Throws `SinkError` with the code `otherRequest` where the destination holds something else.
+  /// Throws `SinkError` with the code `otherRequest` if the destination holds another listing, or a
+  /// replacement that fell short while the sink's mode is no longer `.replace`.
   init(_ export: Export, finding found: Checkpoint?) throws(SinkError) {
     let isNewRun = found?.isOver ?? true
     let machine = try export.increment.map { increment throws(SinkError) in
@@ -279,7 +285,7 @@ enum ExportStart {
       changes.map { cursor.resuming(from: $0) } ?? cursor, next, machine, isResumed: false)
   }
 
-  /// What is stored of the place where changes begin.
+  /// Returns the checkpoint's memory of the position at which changes begin.
   static func memory(of resume: Position) -> JSONValue? {
     (try? resume.sealedJSON).map { ["changes": $0] }
   }
@@ -288,7 +294,7 @@ enum ExportStart {
     (memory?["changes"]).flatMap { try? Position(sealedJSON: $0) }
   }
 
-  /// Goes on behind what was committed. Limits of the caller's count over the whole run.
+  /// Continues after the last commit. The caller's limits cover the whole run.
   private static func resuming(
     _ cursor: Cursor<RawItem>, _ found: Checkpoint, _ machine: IncrementMachine?, countsAnew: Bool
   ) -> ExportStart {

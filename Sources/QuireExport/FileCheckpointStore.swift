@@ -1,17 +1,19 @@
 import Foundation
 
-/// Checkpoints in a folder, a file for each name, as those of file sinks are: two generations with check sums,
-/// their owner's alone, and locked. One of more than 16 MiB is refused, as unsupported, and the one before it stays:
-/// the items of that commit are in their sink by then, and come again with the next run.
+/// A folder of checkpoints, one file for each name, in the form that file sinks use: two
+/// generations with check sums, locked, readable by the owner only.
+///
+/// A checkpoint of more than 16 MiB is refused as `.unsupported`, and the one before it stays. The
+/// items of that commit are in their sink by then, and are repeated by the next run.
 public struct FileCheckpointStore: CheckpointStore {
-  /// The folder; made when the first checkpoint is opened.
+  /// The folder; created when the first checkpoint is opened.
   public let folder: String
 
-  /// A store in a folder.
+  /// Creates a store in a folder.
   public init(_ folder: String) { self.folder = folder }
 
-  /// Opens `NAME.checkpoint`; throws `SinkError`: `.inUse`, `.damaged`, `.writeFailed`, and `.unsupported` for
-  /// a name that is no file's.
+  /// Opens `NAME.checkpoint`. Throws `SinkError`: `.inUse`, `.damaged`, `.writeFailed`, and
+  /// `.unsupported` for a name that is not a valid file name.
   public func open(_ name: String) throws -> any CheckpointSession {
     guard !name.isEmpty, !name.hasPrefix("."), !name.contains("/"), !name.contains("\0") else {
       throw SinkError(
@@ -27,7 +29,8 @@ public struct FileCheckpointStore: CheckpointStore {
     private var claim: FileClaim?
 
     init(_ path: String) throws(SinkError) {
-      // The file itself is replaced as it grows, and a lock would stay with the old one.
+      // Locks a file of its own: the checkpoint file is replaced as it grows, and its lock would
+      // stay with the old file.
       let claim = try FileClaim(path + ".lock")
       generations = try GenerationFile(path + ".checkpoint", .system)
       self.claim = claim

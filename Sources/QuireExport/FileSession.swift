@@ -1,7 +1,7 @@
 import Foundation
 import QuireCore
 
-/// A file that one export has open: what is committed of it, and what stands behind that.
+/// An export file that is open: its committed content, and the text written after that.
 package final class FileSession: SinkSession {
   private let sink: FileSink
   private let format: FileFormat
@@ -9,33 +9,34 @@ package final class FileSession: SinkSession {
   private let calls: FileCalls
   private var claim: FileClaim?
   private var generations: GenerationFile
-  /// What is committed, and stored so.
+  /// The committed generation, as stored beside the file.
   private var stored: FileCommit
-  /// Whether nothing of this session is stored yet: the file is as it was found.
+  /// Whether this session has stored nothing yet, so the file is as it was found.
   private var isUntouched = true
-  /// Whether something was written behind what is committed.
+  /// Whether bytes were written after the committed ones.
   private var isDirty = false
-  /// Whether it is open which of two generations counts: saving the newer one has failed.
+  /// Whether saving a generation has failed, so that either of two generations may be the stored
+  /// one.
   private var isInDoubt = false
-  /// Whether the file is to be emptied first.
+  /// Whether the first commit is to empty the file.
   private var restarts: Bool
   private var isNew: Bool
 
-  /// The destination itself, and what takes its place when the run is complete.
+  /// The destination, and the file that takes its place when the run is complete.
   private var destination: SinkFile
   private var staged: SinkFile?
 
   package private(set) var checkpoint: Checkpoint?
-  /// Bytes that this session has committed.
+  /// The number of bytes that this session has committed.
   package private(set) var committedBytes = 0
 
   private var content: FileContent
-  /// Where the next bytes go, and the sum of those in front.
+  /// The offset of the next bytes, and the check sum of all bytes before it.
   private var end = 0
   private var sum = FileSum()
-  /// Where the bytes of this session begin.
+  /// The offset at which this session began to write.
   private var start = 0
-  /// Bytes in front of `end` that are not on their way to the disk.
+  /// The number of bytes before `end` for which `beginSync` was not called yet.
   private var unbegun = 0
 
   init(_ sink: FileSink, _ format: FileFormat, _ opening: SinkOpening) throws {
@@ -69,9 +70,9 @@ package final class FileSession: SinkSession {
     start = end
   }
 
-  // MARK: What is there
+  // MARK: Existing content
 
-  /// What is committed of the file, by this session or before; nil where nothing is.
+  /// The committed content of the file, by this session or an earlier one; nil if there is none.
   package var committed: FileSink.Content? {
     isInDoubt ? sink.committed : generations.newest.map(FileSink.Content.init)
   }
@@ -82,7 +83,7 @@ package final class FileSession: SinkSession {
     do throws(SinkError) {
       generations = try GenerationFile(GenerationFile.path(beside: target), calls)
     } catch {
-      // What cannot be read is of no use to an export that begins anew, which replaces it.
+      // An export that begins anew replaces the checkpoint, so it need not be readable.
       guard restarts || sink.adopted != nil, [.damaged, .unsupported].contains(error.code) else {
         throw error
       }
@@ -93,12 +94,13 @@ package final class FileSession: SinkSession {
     guard var found = generations.newest else { return try takeOver() }
     if found.isComplete {
       try settle(&found)
-      // An empty one was made in its place by a run that was killed in front of its first commit.
+      // A run that was killed before its first commit may have left an empty file in place of a
+      // complete one that was removed.
       let isGone = try isNew || destination.size == 0 && found.length + found.closing > 0
       if isGone { return takenAway(found) }
     }
     try checkSettings(found)
-    // In front of all that may fail: what is stored is not taken away when the session closes.
+    // Set before anything can fail: `close` removes a staged file that `stored` does not name.
     stored = found
     if let staged = found.staged { self.staged = try open(staged, O_CREAT) }
     try verify(found, in: staged ?? destination)
@@ -106,8 +108,8 @@ package final class FileSession: SinkSession {
     checkpoint = found.checkpoint?.checkpoint
   }
 
-  /// A file without a checkpoint is begun only where it is empty, and continued only where that was asked
-  /// for.
+  /// Handles a file without a checkpoint: begins it if it is empty, and appends to it if the mode
+  /// says so.
   private func takeOver() throws {
     let size = try destination.size
     guard size > 0 else { return }
@@ -141,7 +143,7 @@ package final class FileSession: SinkSession {
     content = FileContent(sink, format, stored)
   }
 
-  /// Goes on with what is known from elsewhere.
+  /// Continues with content that is known from elsewhere than the file's checkpoint.
   private func adopt(_ known: FileSink.Content) throws {
     var found = FileCommit(
       length: known.length, sum: known.sum, isOpen: true, format: sink.settings(format))
@@ -152,7 +154,8 @@ package final class FileSession: SinkSession {
     checkpoint = known.checkpoint
   }
 
-  /// A complete run whose file was about to take the destination's place does so now.
+  /// Finishes an interrupted replacement: the staged file of a complete run takes the destination's
+  /// place.
   private func settle(_ found: inout FileCommit) throws {
     guard let staged = found.staged, !found.isOpen else { return }
     found.staged = nil
@@ -161,15 +164,17 @@ package final class FileSession: SinkSession {
       file = try open(staged, 0)
     } catch {
       guard error.reason == ENOENT else { throw error }
-      // It has the destination's name already.
+      // The staged file has the destination's name already.
       return
     }
     do {
-      // Before its lock is taken, which would end with this descriptor.
+      // Closed before the destination is locked: closing any descriptor of a file releases its
+      // record locks.
       defer { calls.close(file.descriptor) }
       try verify(found, in: file)
     }
-    // The name may be that of what is complete from here on: what fails behind it takes no file away.
+    // From here on the name may belong to the complete file: if a later step fails, `close` must
+    // not remove it.
     isNew = false
     try takePlace(staged)
     guard sink.isLocked else {
@@ -179,7 +184,7 @@ package final class FileSession: SinkSession {
       destination = SinkFile(calls: calls, path: target, descriptor: descriptor)
       return
     }
-    // Another file has the name now, and needs a lock of its own.
+    // The name now belongs to another file, which needs its own lock.
     claim = nil
     let claim = try FileClaim(target)
     self.claim = claim
@@ -187,8 +192,8 @@ package final class FileSession: SinkSession {
     isNew = claim.isNew
   }
 
-  /// The file was taken away once it was complete: the next run begins another one, and knows what came
-  /// before where that matters.
+  /// Handles a complete file that was removed: the next run writes a new one. Unless the mode is
+  /// `.once`, it keeps the checkpoint, from which later runs take what they need.
   private func takenAway(_ found: FileCommit) {
     if sink.mode != .once { checkpoint = found.checkpoint?.checkpoint }
     stored.checkpoint = checkpoint.map(Checkpoint.Stored.init)
@@ -210,7 +215,7 @@ package final class FileSession: SinkSession {
     return SinkFile(calls: calls, path: path, descriptor: descriptor)
   }
 
-  /// Throws where the committed bytes are not what they were.
+  /// Throws if the committed bytes have changed.
   private func verify(_ found: FileCommit, in file: SinkFile) throws {
     let size = try file.size
     guard size >= found.length else {
@@ -256,7 +261,7 @@ package final class FileSession: SinkSession {
     var next = 0
     while next < page.items.count {
       next = try content.append(page.items, from: next)
-      // What is to be emptied keeps what it has until the first commit.
+      // A file to be emptied keeps its content until the first commit.
       if content.isFull, !restarts { try flush(ends: false) }
     }
   }
@@ -302,7 +307,7 @@ package final class FileSession: SinkSession {
     do throws(SinkError) {
       try generations.save(next)
     } catch {
-      // What is too long is refused before it is written.
+      // A generation that is too long is refused before anything is written.
       isInDoubt = error.code != .unsupported
       throw error
     }
@@ -310,26 +315,27 @@ package final class FileSession: SinkSession {
     stored = next
   }
 
-  /// What is complete takes the destination's place.
+  /// Renames the staged file of a complete run to the destination.
   private func takePlace(_ kind: FileCommit.Staged) throws(SinkError) {
     try GenerationFile.rename(path(kind), to: target, calls)
-    // Of a replacement that was filled, what it was made of is left.
+    // A filled table was copied from the replacement, which is no longer needed.
     if kind == .filled, sink.mode == .replace { _ = calls.remove(path(.replacement)) }
   }
 
-  /// Writes what is in memory; the end of a commit ends a gzip member, too.
+  /// Writes the text in memory. If a commit `ends`, also ends the gzip member.
   private func flush(ends: Bool) throws {
     try begin()
     try content.take(ends: ends) { bytes in
       guard !bytes.isEmpty else { return }
       isDirty = true
-      // First, while they are near: what is written has passed through the processor's cache.
+      // Summed before the write, while the bytes are in the processor's cache.
       var sum = sum
       sum.add(bytes)
       let file = staged ?? destination
       try file.write(bytes, at: end)
       (end, self.sum) = (end + bytes.count, sum)
-      // So that a commit has little to wait for: the disk writes while the next pages are read.
+      // Starts writing to disk while the next pages are read, so that the commit has less to wait
+      // for.
       unbegun += bytes.count
       guard unbegun >= 4 << 20 else { return }
       file.beginSync(end - unbegun..<end)
@@ -337,26 +343,28 @@ package final class FileSession: SinkSession {
     }
   }
 
-  /// Before the first byte is written: says where the bytes of exports end, so that what comes behind is
-  /// known for what it is, whenever the machine stops.
+  /// Marks the file as open before the first byte is written, so that after a crash the bytes
+  /// behind the committed ones are known to be an export's own.
   private func begin() throws {
     guard isUntouched else { return }
     var next = stored
     next.isOpen = true
     let wasStaged = generations.newest?.staged != nil
-    // Names that this run or another one has made or taken are there for good before a generation counts on them.
+    // Names that this run or an earlier one has created must be durable before a generation refers
+    // to them.
     try syncFolder()
     if restarts {
       next = FileCommit(isOpen: true, format: stored.format)
     } else if stored.fellShort {
-      // The file beside the destination begins anew.
+      // The file beside the destination is written from its beginning.
       next = FileCommit(isOpen: true, staged: stored.staged, format: stored.format)
       next.checkpoint = stored.checkpoint
       (start, end, sum) = (0, 0, FileSum())
       content.beginAnew(sink)
     } else if stored.isComplete, sink.mode == .replace, !isNew {
-      // The destination stays what it is, and what is in the other file counts for nothing before its first
-      // commit: nor may it be taken for the complete one that had its name before.
+      // The destination stays as it is, and the other file does not count before its first commit.
+      // A stored generation that names a complete file there is replaced first: it would take the
+      // new file for that one.
       if wasStaged { try save(stored) }
       staged = try fresh(.replacement)
       (start, end, sum, isUntouched) = (0, 0, FileSum(), false)
@@ -366,7 +374,7 @@ package final class FileSession: SinkSession {
     try save(next)
     let file = staged ?? destination
     if try file.size > next.length { try file.truncate(to: next.length) }
-    // Only now does no generation count what others have staged.
+    // No stored generation refers to files staged by earlier runs any more.
     if staged == nil {
       _ = calls.remove(path(.replacement))
       _ = calls.remove(path(.filled))
@@ -374,7 +382,7 @@ package final class FileSession: SinkSession {
     (isUntouched, restarts) = (false, false)
   }
 
-  /// An empty file to take the destination's place later.
+  /// Creates an empty file that takes the destination's place later.
   private func fresh(_ staged: FileCommit.Staged) throws -> SinkFile {
     _ = calls.remove(path(staged))
     let file = try open(staged, O_CREAT | O_EXCL)
@@ -387,26 +395,27 @@ package final class FileSession: SinkSession {
     return file
   }
 
-  /// Returns when the names of new files survive a loss of power.
+  /// Makes the names of new files durable.
   private func syncFolder() throws {
     let folder = URL(fileURLWithPath: target).deletingLastPathComponent().path
     try SinkFile.checkSync(calls.syncFolder(folder), folder)
   }
 
-  /// Writes the table once more, each row with all columns that were found.
+  /// Copies the table to `filled`, giving each row all columns that were found.
   private func fill(_ filled: SinkFile, _ next: inout FileCommit) throws {
     (next.length, next.sum) = try content.fill(staged ?? destination, upTo: end, into: filled)
     (next.staged, next.isRagged) = (.filled, false)
   }
 
-  /// Takes a file away that no generation counts on.
+  /// Closes and removes a file that no generation refers to.
   private func drop(_ file: SinkFile) {
     calls.close(file.descriptor)
     if !isInDoubt { _ = calls.remove(file.path) }
   }
 
   package func close() {
-    // What is not committed counts for nothing; as far as that goes, it is taken out of sight as well.
+    // Removes uncommitted bytes and restores the closing text where possible. The next run would
+    // also do so.
     let isReplacement = staged != nil && stored.staged == nil
     if isReplacement, !isInDoubt { _ = calls.remove(path(.replacement)) }
     if isDirty, !isInDoubt, !isReplacement, let closing = try? content.closing(after: stored.length)

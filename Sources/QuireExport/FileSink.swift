@@ -6,38 +6,41 @@ import Foundation
 /// try await Export(issues, to: FileSink("issues.jsonl")).run()
 /// try await Export(issues, to: FileSink("issues.csv.gz", columns: ["number", "author=/user/login"])).run()
 /// ```
-/// Beside it, in `issues.jsonl.checkpoint`, stands how far it is committed, in two generations and with
-/// a check sum of the items, readable by its owner only. What stands in the file behind that was
-/// written by an export that was killed, and is cut off when the next one goes on. The file is
-/// confirmed on disk before its checkpoint is. A file that something else has changed, cut or filled is
-/// refused and not touched; neither is one that no export wrote, unless the export begins anew or
-/// appends.
+/// Its progress is stored beside it, in `issues.jsonl.checkpoint`: the committed length and a check
+/// sum of the items, in two generations, readable by the owner only. Bytes after the committed
+/// length are left by a killed export, and are cut off when the next one continues. The items are
+/// durable on disk before their checkpoint is written.
+///
+/// A file that another program has changed, truncated or extended is refused and left untouched,
+/// and so is one that no export wrote, unless the export begins anew or appends.
 public struct FileSink: Sink {
-  /// The file.
+  /// The path of the file.
   public let path: String
-  /// How items stand in it; nil where the path's ending says nothing.
+  /// The format of the items; nil if none was given and the path's extension is unknown.
   public let format: FileFormat?
-  /// What a run does that finds a complete one; `upsert` needs a database.
+  /// What a run does if the destination's run is complete. `.upsert` is refused: it needs a
+  /// database.
   public let mode: SinkMode
-  /// The columns of a table; nil for all members that items have, in the order in which they appear.
+  /// The columns of a table; nil for all members of the items, in order of appearance.
   let columns: [TableColumn]?
   let guardsFormulas: Bool
   let calls: FileCalls
-  /// Opens files for one export alone; nil where a simulated file system has no locks.
+  /// Whether files are locked for one export; false for simulated file systems.
   let isLocked: Bool
-  /// What is known of the file from elsewhere, and counts whatever stands beside it.
+  /// The committed content according to another record, which takes precedence over the checkpoint
+  /// beside the file; nil to use that checkpoint.
   package var adopted: Content?
-  /// How items are written where that is not their JSON without white space; nil for that. Lines of another kind
-  /// are not put behind those that are there.
+  /// The name of the form in which items are written; nil for JSON without white space. A file is
+  /// only continued with items of the same form.
   package var itemForm: String?
 
-  /// What a file holds, and how far that reaches.
+  /// The committed content of a file, and the checkpoint that belongs to it.
   package struct Content: Sendable {
-    /// Bytes that are committed, without what closes the text behind them.
+    /// The number of committed bytes, without the text that closes the file.
     package var length: Int
-    /// Their CRC-32, as `crc32` prints it.
+    /// The CRC-32 of these bytes, in the notation of the `crc32` command.
     package var sum: String
-    /// How far the listing reaches in them; nil while nothing is committed.
+    /// The checkpoint of these bytes; nil if no export has committed yet.
     package var checkpoint: Checkpoint?
 
     package init(length: Int, sum: String, checkpoint: Checkpoint?) {
@@ -52,7 +55,7 @@ public struct FileSink: Sink {
     }
   }
 
-  /// What is committed of the file by what stands beside it; nil where nothing stands there.
+  /// The committed content according to the checkpoint beside the file; nil if there is none.
   package var committed: Content? {
     guard var generations = try? GenerationFile(GenerationFile.path(beside: target), calls) else {
       return nil
@@ -61,18 +64,18 @@ public struct FileSink: Sink {
     return generations.newest.map(Content.init)
   }
 
-  /// A file at `path`.
+  /// Creates a sink for the file at `path`.
   ///
   /// - Parameters:
-  ///   - path: The file.
-  ///   - format: How items stand in it. Default: as the ending says, `.jsonl`, `.ndjson`, `.json`, `.csv`
-  ///     or `.tsv`, each with `.gz` behind it to be compressed.
-  ///   - columns: The columns of a table. Default: all that the items have, in the order in which they
-  ///     appear. Where some appear only after rows are committed, the file is written once more when
-  ///     the run is complete, so that every row has all of them.
-  ///   - guardsFormulas: Whether a text that a spreadsheet would take for a formula has an apostrophe in
-  ///     front. Default false: it changes the text.
-  ///   - mode: What a run does that finds a complete one. Default `.once`.
+  ///   - path: The path of the file.
+  ///   - format: The format of the items. Default: by the extension, `.jsonl`, `.ndjson`, `.json`,
+  ///     `.csv` or `.tsv`, each with an additional `.gz` for compression.
+  ///   - columns: The columns of a table. Default: all members of the items, in order of
+  ///     appearance. If some appear only after rows are committed, the file is written once more
+  ///     when the run is complete, so that every row has all columns.
+  ///   - guardsFormulas: Whether to put an apostrophe before texts that a spreadsheet would take
+  ///     for a formula. Default false, because it changes the text.
+  ///   - mode: What a run does if the file's run is complete. Default `.once`.
   public init(
     _ path: String, format: FileFormat? = nil, columns: [TableColumn]? = nil,
     guardsFormulas: Bool = false, mode: SinkMode = .once
@@ -82,7 +85,7 @@ public struct FileSink: Sink {
       calls: .system, isLocked: true)
   }
 
-  /// A file in a file system of a test's.
+  /// Creates a sink in a test's file system.
   init(
     _ path: String, format: FileFormat?, columns: [TableColumn]?, guardsFormulas: Bool,
     mode: SinkMode, calls: FileCalls, isLocked: Bool
@@ -96,11 +99,11 @@ public struct FileSink: Sink {
     self.isLocked = isLocked
   }
 
-  /// Opens, locks and checks the file: reads what is committed, at the speed of the disk.
+  /// Opens, locks and checks the file. Reads all committed bytes, at the speed of the disk.
   ///
-  /// Throws `SinkError`: `.unsupported` for an ending, a mode or settings that do not go together, and for a name
-  /// without room for those of the files beside it, `.inUse`, `.notOurs` for a file that no export wrote, `.damaged`
-  /// for one that is not what it was.
+  /// Throws `SinkError`: `.unsupported` for an unknown extension, for a mode or settings that do
+  /// not fit the format, and for a name that leaves no room for those of the files beside it;
+  /// `.inUse`; `.notOurs` for a file that no export wrote; `.damaged` for a file that has changed.
   public func open(_ opening: SinkOpening) throws -> any SinkSession {
     guard let format else {
       let known = FileFormat.endings.map(\.ending).joined(separator: " ")
@@ -121,7 +124,8 @@ public struct FileSink: Sink {
     return try FileSession(self, format, opening)
   }
 
-  /// Refuses a name that leaves no room for those of the companions: the first commit would fail.
+  /// Refuses a name that leaves no room for those of the companion files, with which the first
+  /// commit would fail.
   private func checkName() throws(SinkError) {
     let url = URL(fileURLWithPath: target)
     let longest = pathconf(url.deletingLastPathComponent().path, Int32(_PC_NAME_MAX))
@@ -134,14 +138,14 @@ public struct FileSink: Sink {
         + "export keeps beside it have \(added) more: choose a name of at most \(longest - added).")
   }
 
-  /// The file that links lead to: what stands beside it is found by every name.
+  /// The file that symbolic links lead to, so that its checkpoint is found by each of its names.
   var target: String {
     var status = stat()
     return isLocked && lstat(path, &status) == 0 ? Self.resolved(path) : path
   }
 
-  /// A file's path from the root with every link on the way followed, as many as Linux follows; the file itself
-  /// need not be there.
+  /// Returns a file's absolute path with all symbolic links followed, at most 40 as in Linux. The
+  /// file itself need not exist.
   package static func resolved(_ path: String, links: Int = 40) -> String {
     let url = URL(fileURLWithPath: path)
     let folder = url.deletingLastPathComponent().path
@@ -153,17 +157,17 @@ public struct FileSink: Sink {
     return URL(fileURLWithPath: String(cString: real)).appending(path: url.lastPathComponent).path
   }
 
-  /// What an export has beside the file at times.
+  /// The paths of the files that an export may create beside the file.
   package var companions: [String] {
     let (target, checkpoint) = (target, GenerationFile.path(beside: target))
     return [checkpoint, GenerationFile.temporaryPath(for: checkpoint)]
       + FileCommit.Staged.allCases.map { $0.path(beside: target) }
   }
 
-  /// The file's path from the root, links followed.
+  /// The file's absolute path, with symbolic links followed.
   package var absolutePath: String { URL(fileURLWithPath: target).path }
 
-  /// What must not change from one run to the next.
+  /// Returns the settings that must be the same in all runs, as stored in the checkpoint.
   func settings(_ format: FileFormat) -> String {
     var words = [format.name]
     if let columns {

@@ -2,43 +2,50 @@ import Foundation
 import QuireCore
 public import QuirePagination
 
-/// How a later run of an export asks only for what has changed: the greatest value of a field that was seen is
-/// kept with the data, and sent back.
+/// A rule by which later runs of an export request only what has changed: the greatest value of a
+/// field is stored with the data, and sent back to the server.
 ///
 /// ```swift
 /// let export = Export(to: sink, increment: Increment("/updated_at", key: "/id")) { since in
 ///   client.cursor(of: RawItem.self, at: url + (since?.string.map { "&since=\($0)" } ?? ""), pagination: .github)
 /// }
 /// ```
-/// Servers send what has the very value again, and what lies in the look-back: items that are as they were the
-/// last time, by their key and content, are dropped, so that nothing comes twice and nothing at a tie is lost.
-/// What changes while a run reads may be on pages that it has read: where values are times (RFC 3339, or seconds
-/// or milliseconds since 1970), the next run begins no later than this one did, by the clock of this machine.
-/// Times without a zone may be of any, and it begins twelve hours earlier.
+/// Servers repeat the items that have exactly this value, and those within the look-back. Items
+/// whose key and content are unchanged are dropped, so that no item is exported twice and none with
+/// an equal value is lost.
+///
+/// An item may change after its page was read. If values are times (RFC 3339, or seconds or
+/// milliseconds since 1970), the next run therefore begins no later than the time at which this one
+/// began, by this machine's clock; twelve hours earlier if the times have no zone, because it is
+/// unknown.
 public struct Increment: Sendable {
-  /// A value that grows with every change: a time (RFC 3339), a number, or a text that sorts.
+  /// The path to a value that grows with every change: a time (RFC 3339), a number, or a text that
+  /// sorts.
   public var field: PagePath
-  /// What tells items apart; nil where the sink does that, by a key of its own, and items of the overlap take
-  /// the place of themselves. Without it, nothing is held of them. With it, each checkpoint has key, value and
-  /// digest of every item within the look-back, of this run and of the one before; one beside a file has at most
-  /// 16 MiB.
-  public var key: PagePath?
-  /// How far behind the greatest value the next run begins, for servers whose clocks or indexes lag. Numbers
-  /// count seconds since 1970, or milliseconds beyond 10¹¹. Default: nothing.
-  public var lookBack: Duration
-  /// What is taken from numbers instead.
-  package var numberLookBack: Int64?
-  /// Of which requests the values are known; those of others begin anew. Default: those by this field.
-  package var scope: String?
-  /// Whether the listing begins with the newest item: it is left behind the first page that ends with one that is
-  /// older than what was asked for. Default false.
+  /// The path to the value that identifies an item.
   ///
-  /// Older items between newer ones, such as pinned ones, are left out. `SinkError.Code.unfit` where values are
-  /// texts of which none can tell the newer one: no times, no numbers, and not of one length and of letters and
-  /// digits, or with a year in front.
+  /// If nil, no items are remembered: use this for a sink with a key of its own, in which repeated
+  /// items replace themselves. Otherwise, each checkpoint stores key, value and digest of every
+  /// item within the look-back, of this run and the one before; a checkpoint beside a file has room
+  /// for 16 MiB.
+  public var key: PagePath?
+  /// How far before the greatest value the next run begins, for servers whose clocks or indexes
+  /// lag. For numbers it counts seconds since 1970, or milliseconds beyond 10¹¹. Default: zero.
+  public var lookBack: Duration
+  /// The look-back from numbers, in their own unit; nil to use `lookBack`.
+  package var numberLookBack: Int64?
+  /// The name of the requests to which stored values belong. An increment with another scope reads
+  /// everything. Default: the path of the field.
+  package var scope: String?
+  /// Whether the listing begins with the newest item. Reading then stops after the first page whose
+  /// last item is older than the value asked for. Default false.
+  ///
+  /// Older items between newer ones, such as pinned ones, are left out. The export fails with
+  /// `SinkError.Code.unfit` if values are texts whose order is unknown: neither times nor numbers,
+  /// nor texts of equal length that consist of letters and digits or begin with a year.
   public var isNewestFirst: Bool
 
-  /// An increment by a field.
+  /// Creates an increment by a field.
   public init(
     _ field: PagePath, key: PagePath? = nil, lookBack: Duration = .zero, isNewestFirst: Bool = false
   ) {
@@ -49,20 +56,21 @@ public struct Increment: Sendable {
   }
 }
 
-/// Knows what a run asks for, and which of its items are new.
+/// Decides what a run requests, and which of its items are new.
 struct IncrementMachine {
   private let increment: Increment
-  /// What this run asks for; nil for everything.
+  /// The value that this run asks for; nil to ask for everything.
   private(set) var since: JSONValue?
   /// The greatest value of all runs.
   private var greatest: JSONValue?
-  /// Digests of the items at or behind the place where the next run begins, by their keys.
+  /// The items at or after the value at which the next run begins, by their keys. Cleared of older
+  /// ones when their number exceeds `most`.
   private var recent: [JSONValue: Known] = [:]
-  /// Of how many of them those are dropped that lie before that place.
+  /// The size of `recent` at which older items are dropped.
   private var most = 1_024
-  /// That place, by the greatest value; nil until it is needed.
+  /// The value at which the next run begins, computed from `greatest`; nil until it is needed.
   private var nextSince: JSONValue?
-  /// The same as the last run left them, and as that is stored.
+  /// `recent` as the previous run left it, and its stored form.
   private let before: [JSONValue: Known]
   private let storedBefore: JSONValue
   /// When the run began, in seconds since 1970.
@@ -73,13 +81,13 @@ struct IncrementMachine {
     var digest: String
   }
 
-  /// Goes on with a run, or begins the next one behind it, by what is stored.
+  /// Continues a run, or begins the one after it, with the memory of its checkpoint.
   init(
     _ increment: Increment, memory: JSONValue?, isNewRun: Bool, at now: Double
   ) throws(SinkError) {
     self.increment = increment
     let scope = increment.scope ?? increment.field.text
-    // What another field or another request has shown says nothing of this one.
+    // Values of another field or another request do not apply to this one.
     let isOfOthers = memory?["scope"].map { $0.string != scope } ?? false
     let memory = isOfOthers ? nil : memory
     since = memory?["since"]
@@ -95,7 +103,8 @@ struct IncrementMachine {
     }
   }
 
-  /// What is stored with the checkpoint: made anew from all that is known, so for commits and not for pages.
+  /// The memory to store in the checkpoint. Encodes all known items, so it is only used once for
+  /// each commit.
   var memory: JSONValue {
     var members: [JSONValue.Member] = []
     if let since { members.append(.init("since", since)) }
@@ -107,7 +116,7 @@ struct IncrementMachine {
     return .object(members)
   }
 
-  /// The new ones of a page's items, and whether the listing has come to known ground.
+  /// Returns the new items of a page, and whether the listing has reached items of earlier runs.
   mutating func take(_ items: [RawItem]) throws -> (new: [RawItem], isOver: Bool) {
     var new: [RawItem] = []
     var isOver = false
@@ -148,13 +157,13 @@ struct IncrementMachine {
     nextSince = start
     guard try !Self.isLess(known.value, start) else { return }
     recent[key] = known
-    // Not with each item, which would take the square of their number.
+    // Not done for each item, which would take quadratic time.
     guard recent.count > most else { return }
     recent = try recent.filter { try !Self.isLess($0.value.value, start) }
     most = max(most, 2 * recent.count)
   }
 
-  /// Those items of `recent` that the next run may see again.
+  /// The items of `recent` that the next run may read again.
   private var seenAgain: [JSONValue: Known] {
     guard let nextSince else { return recent }
     return recent.filter { (try? Self.isLess($0.value.value, nextSince)) != true }
@@ -181,7 +190,8 @@ struct IncrementMachine {
 // MARK: - Values
 
 extension IncrementMachine {
-  /// Where the next run begins behind a value, given when the one began that saw it.
+  /// Returns the value at which the next run begins. `value` is the greatest value, `began` the
+  /// time at which the run that read it began.
   private static func start(
     of value: JSONValue, _ increment: Increment, _ began: Double
   ) throws(SinkError) -> JSONValue {
@@ -219,8 +229,9 @@ extension IncrementMachine {
         + "number: there is no look-back from it.")
   }
 
-  /// When a run began, as a number that is a time of later than that has it, in seconds or milliseconds since
-  /// 1970, and what a second is; nil for other numbers.
+  /// Returns the time at which a run began in the unit of `text`, and the number of units in a
+  /// second; nil if `text` is not a time at most two days after it, in seconds or milliseconds
+  /// since 1970.
   private static func beginning(of text: String, _ began: Double) -> (Double, second: Double)? {
     guard let number = Double(text) else { return nil }
     for second in [1.0, 1000]
@@ -230,12 +241,12 @@ extension IncrementMachine {
     return nil
   }
 
-  /// Throws where none can tell which of two texts is newer, such as days in front of their months: a listing would
-  /// be left too early.
+  /// Throws if the order of two texts is unknown, as for dates that begin with the day: the listing
+  /// might be left too early.
   private func checkOrder(of left: JSONValue, and right: JSONValue) throws(SinkError) {
     guard case .string(let left) = left, case .string(let right) = right else { return }
     let texts = [left, right]
-    // Times last: to read one takes longer than all else, and most are of one length.
+    // Tries times last, because parsing them takes the longest and most texts have equal lengths.
     let isOrdered =
       left.utf8.count == right.utf8.count
       && texts.allSatisfy { $0.prefix(4).isWhole || $0.utf8.allSatisfy(\.isLetterOrDigit) }
@@ -258,7 +269,8 @@ extension IncrementMachine {
     return .number("\(number - Decimal(back))")
   }
 
-  /// Whether a value comes before another one.
+  /// Returns whether a value precedes another. Throws `SinkError` with the code `unfit` if they
+  /// cannot be compared.
   static func isLess(_ left: JSONValue, _ right: JSONValue) throws(SinkError) -> Bool {
     switch (left, right) {
     case (.number(let left), .number(let right)):
@@ -284,7 +296,7 @@ extension IncrementMachine {
 }
 
 extension StringProtocol {
-  /// Whether it is a whole number from 0 on, however long.
+  /// Whether the text is a whole number without a sign, of any length.
   fileprivate var isWhole: Bool { !isEmpty && utf8.allSatisfy { (0x30...0x39).contains($0) } }
 }
 
@@ -294,16 +306,18 @@ extension UInt8 {
   }
 }
 
-/// A time as servers write it: RFC 3339, a day, or without a zone, apart by a `T` or a blank.
+/// A time as servers write it: RFC 3339, a day, or a time without a zone, with a `T` or a space
+/// after the day.
 private struct IncrementTime {
   let date: Date
   private let hasZone: Bool
   private let separator: Character?
 
-  /// How much earlier it may be than it says: the westernmost zone is twelve hours behind.
+  /// The number of seconds by which a time without a zone may be behind UTC: twelve hours, in the
+  /// westernmost zone.
   var doubt: Double { hasZone ? 0 : 12 * 3600 }
 
-  /// Nil for what is no time.
+  /// Creates a time; nil for text that is not a time.
   init?(_ text: String) {
     guard text.utf8.count >= 10, text.utf8.first.map({ (0x30...0x39).contains($0) }) == true else {
       return nil
@@ -320,10 +334,10 @@ private struct IncrementTime {
     let clock = time.prefix { "0123456789:.".contains($0) }
     hasZone = clock.count < time.count
     if !hasZone { time += "Z" }
-    // Hours and minutes alone.
+    // Adds the seconds to a time of hours and minutes.
     if clock.count == 5 { time = "\(clock):00\(time.dropFirst(5))" }
     let whole = "\(day)T\(time)"
-    // The strategy without fractions takes such times too, and drops what it does not read.
+    // Tried in this order: the strategy without fractions accepts fractions, too, but ignores them.
     guard
       let date =
         (try? Date(whole, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true)))
@@ -332,7 +346,8 @@ private struct IncrementTime {
     (self.date, self.separator) = (date, separator)
   }
 
-  /// Another time, to the second, written as this one is: in UTC, where it has a zone.
+  /// Returns another time to the second, in the notation of this one; in UTC if this one has a
+  /// zone.
   func text(of date: Date) -> String {
     let text = date.formatted(.iso8601)
     guard let separator else { return String(text.prefix(10)) }

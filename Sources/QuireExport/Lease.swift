@@ -1,15 +1,16 @@
-/// A unit of work that is one worker's for a time.
+/// The right of one worker to a unit of work, for a limited time.
 public struct Lease: Hashable, Sendable {
-  /// What the work is called.
+  /// The name of the work.
   public var work: String
-  /// The unit, such as a name or a JSON text of what is to be read.
+  /// The unit, such as a name, or a JSON text that says what to read.
   public var unit: String
-  /// Which round of the work this is; see `LeaseStore`.
+  /// The round of the work, from 1; see `LeaseStore`.
   public var round: Int
-  /// Grows with each lease of the unit: of two holders, the one with the greater token has it.
+  /// A number that grows with each lease of the unit. The holder with the greatest token has the
+  /// unit.
   public var token: Int64
 
-  /// A lease, as a store gives it.
+  /// Creates a lease. Called by stores.
   public init(work: String, unit: String, round: Int = 1, token: Int64) {
     self.work = work
     self.unit = unit
@@ -18,7 +19,7 @@ public struct Lease: Hashable, Sendable {
   }
 }
 
-/// The door to units of work that workers on several machines share.
+/// A store of units of work that workers on several machines share.
 ///
 /// ```swift
 /// let leases = PostgresLeaseStore("postgres://db/github", work: "issues")
@@ -27,33 +28,35 @@ public struct Lease: Hashable, Sendable {
 ///   try await Export(issues(of: lease.unit), to: sink.leased(lease)).run()
 /// }
 /// ```
-/// A unit is open until it ends, as done or as failed. An open one is leased to one worker at a time: until
-/// that ends it, gives it back, or has not renewed it for `time`. A worker that was slow may believe that it
-/// still has a unit; its token, checked with each commit, keeps it from writing. A fake is an actor around a
-/// dictionary; `LeaseStoreConformance` in QuireTesting checks a store.
+/// A unit is open until it ends, as done or as failed. An open unit is leased to one worker at a
+/// time, until the worker ends or returns it, or has not renewed the lease for `time`. A slow
+/// worker may believe that it still has a unit; the token, which is checked with each commit, keeps
+/// it from writing.
+///
+/// A fake is an actor around a dictionary. `LeaseStoreConformance` in QuireTesting checks a store.
 public protocol LeaseStore: Sendable {
-  /// How long a lease is good for after it was taken or renewed.
+  /// How long a lease is valid after it was taken or renewed.
   var time: Duration { get }
 
-  /// Notes units. Those that are known in this round stay as they are, except that failed ones are open
-  /// again; those of earlier rounds begin another one.
+  /// Adds units. Of the units known in this round, failed ones are opened again and others stay
+  /// unchanged. Units known from earlier rounds are opened for this one.
   func add(_ units: [String]) async throws
 
-  /// Takes a unit that is open and has no holder: one whose holder has lost it first.
+  /// Leases an open unit without a holder; first those whose lease has run out.
   func take() async throws -> LeaseSupply
 
-  /// Keeps a lease for another `time`. Returns false where another worker has the unit now.
+  /// Extends a lease to another `time` from now. Returns false if the unit has another holder.
   func renew(_ lease: Lease) async throws -> Bool
 
-  /// Ends a lease. Returns false where another worker has the unit now: then nothing changes.
+  /// Ends a lease. Returns false, and changes nothing, if the unit has another holder.
   func end(_ lease: Lease, as end: LeaseEnd) async throws -> Bool
 }
 
-/// What a store has for a worker that asks for a unit.
+/// A store's answer to a worker that asks for a unit.
 public enum LeaseSupply: Hashable, Sendable {
   /// A unit to work on.
   case lease(Lease)
-  /// All open units are being worked on by others, and one of them may come free.
+  /// All open units have holders; a lease may run out.
   case held
   /// No unit is open.
   case none
@@ -61,16 +64,16 @@ public enum LeaseSupply: Hashable, Sendable {
 
 /// How a lease ended.
 public enum LeaseEnd: Hashable, Sendable {
-  /// The unit is done; what it brought, in words or a number.
+  /// The unit is done. The text is its result, in words or as a number.
   case done(String)
-  /// The unit failed, and stays so until it is added again.
+  /// The unit failed, and is not leased again until it is added again. The text is the error.
   case failed(String)
-  /// The worker gives it back: the next one goes on with it.
+  /// The worker returns the unit, and the next holder continues it.
   case released
 }
 
 extension SinkError.Code {
-  /// Another worker has the unit of work: its time had run out. What was committed stays, and the other
-  /// goes on behind it.
+  /// The unit of work has another holder, because the lease had run out. Committed pages are kept,
+  /// and the other worker continues after them.
   public static let leaseLost = Self("leaseLost")
 }

@@ -3,26 +3,28 @@ import QuireHTTP
 import QuirePagination
 import Synchronization
 
-/// A worker on the units of a store: takes one after the other until none is left, on as many machines as
-/// run it.
+/// A worker that processes the units of a store, one after the other until none is left. Any number
+/// of machines can run one.
 ///
-/// While a unit is worked on, its lease is renewed three times within its time. A lease that was lost cancels
-/// the work on it. While the store cannot be reached, the work goes on: no other worker can take the unit
-/// then, and should one have done so before, the token keeps this one from writing.
+/// The lease of a unit is renewed three times within its time, and losing it cancels the work on
+/// the unit. While the store cannot be reached, the work continues: no other worker can lease the
+/// unit then, and if one did so before, the token keeps this worker from writing.
 public struct LeasedWork: Sendable {
   private let store: any LeaseStore
   private let clock: any Clock<Duration>
 
-  /// A worker; the clock measures the time between renewals.
+  /// Creates a worker. `clock` measures the time between renewals.
   public init(_ store: some LeaseStore, clock: any Clock<Duration> = ContinuousClock()) {
     self.store = store
     self.clock = clock
   }
 
-  /// Works until no unit is open, and waits for those that others hold: they may die.
+  /// Works until no unit is open. Waits for units that others hold, because their leases may run
+  /// out.
   ///
-  /// A unit whose body throws has failed; it is noted, and the others go on. Returns what this worker did.
-  /// Throws what the store throws, and `CancellationError` once the unit at hand was given back.
+  /// If `body` throws, the unit fails with its error, and the others continue. Returns what this
+  /// worker did. Throws the errors of the store, and `CancellationError` after returning the
+  /// current unit.
   public func run(
     _ body: @escaping @Sendable (Lease) async throws -> Void
   ) async throws -> LeasedReport {
@@ -43,7 +45,7 @@ public struct LeasedWork: Sendable {
     }
   }
 
-  /// Works on one unit, and ends its lease as `body` says.
+  /// Works on one unit, and ends its lease as the result of `body` says.
   package func perform(
     _ lease: Lease, _ body: @escaping @Sendable (Lease) async throws -> LeaseEnd
   ) async throws -> LeaseOutcome {
@@ -52,7 +54,7 @@ public struct LeasedWork: Sendable {
     let heart = Task {
       while !Task.isCancelled {
         try await clock.sleep(for: store.time / 3)
-        // A store that cannot be reached is asked again at the next beat.
+        // If the store cannot be reached, the renewal is tried again after the next interval.
         guard let isKept = try? await store.renew(lease), !isKept, !Task.isCancelled else {
           continue
         }
@@ -67,7 +69,8 @@ public struct LeasedWork: Sendable {
       task.cancel()
     }
     heart.cancel()
-    // A beat that is on its way must not renew what is ended behind it.
+    // A renewal in progress must complete before the lease ends, or it would extend the ended
+    // lease.
     _ = await heart.result
     var (end, failure) = Self.end(of: result)
     if isLost.load(ordering: .acquiring) || failure.map({ SinkError.Code.leaseLost ~= $0 }) == true
@@ -90,20 +93,20 @@ public struct LeasedWork: Sendable {
   }
 }
 
-/// How the work on a unit ended; without an end where its lease was lost.
+/// The outcome of the work on a unit. `end` is nil if its lease was lost.
 package struct LeaseOutcome: Sendable {
   package var end: LeaseEnd?
-  /// What the body threw.
+  /// The error that the body threw.
   package var failure: (any Error)?
 }
 
-/// What a worker did.
+/// The work of one worker.
 public struct LeasedReport: Sendable {
-  /// Units that it has ended as done.
+  /// The number of units that it ended as done.
   public internal(set) var done = 0
-  /// Units that it has ended as failed, and why.
+  /// The units that it ended as failed, and their errors.
   public internal(set) var failures: [(unit: String, error: any Error)] = []
-  /// Leases that it has lost to another worker, which goes on.
+  /// The number of leases that it lost to other workers, which continue the units.
   public internal(set) var lost = 0
 
   mutating func add(_ lease: Lease, _ outcome: LeaseOutcome) {

@@ -3,44 +3,47 @@ import QuireJSON
 public import QuirePagination
 import Synchronization
 
-/// A destination in memory: for tests, and for listings that fit.
+/// A destination in memory, for tests and for listings that fit.
 ///
-/// What it holds outlives its sessions, as what a file holds does: a second export goes on where the
+/// Its content outlives its sessions, like a file's content: a second export continues where the
 /// first one was stopped.
 public final class MemorySink: Sink {
   private struct State: Sendable {
     var items: [[UInt8]] = []
-    /// What a run has so far that is to take the place of `items`.
+    /// The items of an unfinished run that is to replace `items`.
     var replacement: [[UInt8]]?
     var checkpoint: Checkpoint?
     var commits = 0
     var isOpen = false
   }
 
-  /// What a run does that finds a complete one.
+  /// What a run does if the destination's run is complete.
   public let mode: SinkMode
-  /// Where the key of an item is; nil where items have none.
+  /// The path to the key of an item; nil if items have no key.
   private let key: PagePath?
   private let state = Mutex(State())
 
-  /// An empty destination. Items with a key take the place of earlier ones with the same.
+  /// Creates an empty destination. With a `key`, items replace earlier ones that have the same.
+  ///
+  /// `mode` defaults to `.upsert` with a key, and to `.once` without.
   public init(mode: SinkMode? = nil, key: PagePath? = nil) {
     self.mode = mode ?? (key == nil ? .once : .upsert)
     self.key = key
   }
 
-  /// The items that were committed, in compact JSON.
+  /// The committed items, as compact JSON.
   public var items: [String] {
     state.withLock { $0.items }.map { String(decoding: $0, as: UTF8.self) }
   }
 
-  /// The last checkpoint that was committed.
+  /// The checkpoint committed last; nil if there is none.
   public var checkpoint: Checkpoint? { state.withLock { $0.checkpoint } }
 
-  /// How many commits there were.
+  /// The number of commits.
   public var commits: Int { state.withLock { $0.commits } }
 
-  /// Opens the destination; throws `SinkError` with the code `.inUse` where another export has it.
+  /// Opens the destination. Throws `SinkError` with the code `.inUse` if another export has it
+  /// open.
   public func open(_ opening: SinkOpening) throws -> any SinkSession {
     let checkpoint = try state.withLock { state in
       guard !state.isOpen else {
@@ -85,7 +88,7 @@ public final class MemorySink: Sink {
     throw SinkError(.unfit, "An item has nothing at \(key.place), where its key should be.")
   }
 
-  /// What one commit brings.
+  /// Applies the changes of one commit.
   private func commit(_ changes: [Change], _ checkpoint: Checkpoint, restarts: Bool) throws {
     try state.withLock { state in
       if restarts { (state.items, state.replacement) = ([], nil) }
@@ -105,7 +108,8 @@ public final class MemorySink: Sink {
     }
   }
 
-  /// The last item of each key, where the first one stood.
+  /// Returns the items after the changes, with each replaced item at the place of the first one
+  /// with its key.
   private func unique(_ items: [[UInt8]], _ changes: [Change]) throws -> [[UInt8]] {
     guard let key else { return items + changes.map(\.bytes) }
     var places: [JSONValue: Int] = [:]
@@ -126,7 +130,7 @@ public final class MemorySink: Sink {
     return unique.compactMap { $0 }
   }
 
-  /// An item that comes, or one that goes.
+  /// The addition or the deletion of an item.
   private enum Change: Sendable {
     case item([UInt8]), deletion([UInt8])
 

@@ -2,15 +2,15 @@ package import QuireCore
 package import QuirePagination
 import Synchronization
 
-/// The walk that a source of several listings leaves open between its pages, and the first pages of the
+/// The walk that a source of several listings keeps open between its pages, and the first pages of the
 /// listings that it needs next.
 ///
-/// Each page says where the walk continues, so the walk is never used for a page elsewhere. A source
-/// needs one `OpenWalk` for each walk through it.
+/// The walk is only used again at the position where its last page said that it continues. A source
+/// serves one outer walk, so it has one of these.
 package final class OpenWalk<Listing: Equatable & Sendable>: Sendable {
   private struct Place: Equatable, Sendable {
     var listing: Listing
-    /// Nil is where the listing's cursor starts.
+    /// The position in the listing; nil at its start.
     var position: Position?
   }
 
@@ -49,8 +49,11 @@ package final class OpenWalk<Listing: Equatable & Sendable>: Sendable {
 
   package init() {}
 
-  /// The page of a listing at a position: of the walk that is open, where it goes on there, else of a new one. Where
-  /// the listing ends instead, an absent one, with what that took; nil where a limit of the caller's ends it.
+  /// Returns the page of a listing at a position, from the open walk if it continues there, else
+  /// from a new walk.
+  ///
+  /// Returns an absent page with the traffic if the listing ends there, and nil if a limit of the
+  /// caller ends it.
   package func page(
     of listing: Listing, at position: Position?, by cursor: () throws -> Cursor<RawItem>
   ) async throws -> Page<RawItem>? {
@@ -64,7 +67,7 @@ package final class OpenWalk<Listing: Equatable & Sendable>: Sendable {
       state.withLock { ($0.walk, $0.place) = (walk, nil) }
     }
     do {
-      // A new iterator would end the walk after this page.
+      // Calls `next()` directly: dropping an iterator would end the walk.
       let read = if let early { try await early.value } else { try await walk.next() }
       guard let page = read else {
         let report = walk.report
@@ -76,7 +79,7 @@ package final class OpenWalk<Listing: Equatable & Sendable>: Sendable {
       }
       return page
     } catch {
-      // After an error a walk is where it was.
+      // After an error a walk can read the same page again.
       keep(walk, at: place)
       throw error
     }
@@ -90,7 +93,7 @@ package final class OpenWalk<Listing: Equatable & Sendable>: Sendable {
     }
   }
 
-  /// Notes where a walk continues, unless it was closed or another one is open by now.
+  /// Stores where a walk continues, unless it was closed or replaced in the meantime.
   private func keep(_ walk: Walk<RawItem>, at place: Place) {
     state.withLock { state in
       if state.walk === walk { state.place = place }

@@ -2,30 +2,32 @@ import QuireCore
 import QuirePagination
 import Synchronization
 
-/// The pages of an export's walk, one for each that is asked for, with a wait that can be left without
+/// The pages of an export's walk, delivered on demand. A wait for a page can time out without
 /// losing the page.
 ///
-/// Cancelling the feed ends what is in flight and no other work of the export.
+/// Cancelling the feed cancels its requests, and no other work of the export.
 final class PageFeed: Sendable {
-  /// What a wait for the next page brought.
+  /// The outcome of a wait for the next page.
   enum Event: Sendable {
     case page(Page<RawItem>)
-    /// No page is left; the report says why.
+    /// The walk has ended; the report says why.
     case end
     case failed(any Error)
-    /// The time was up; the page may still come.
+    /// The wait timed out; the page may still come.
     case late
   }
 
   private struct State: Sendable {
-    /// What has come while nothing waited, in order: a page, and perhaps the end behind it.
+    /// Events that arrived while there was no waiter, in order.
     var ready: [Event] = []
-    /// The wait for what comes next, where nothing is ready. It is resumed by what takes it from here.
+    /// The waiter for the next event, if `ready` is empty. Code that takes it out of the state
+    /// resumes it.
     var waiter: Suspension<Event>?
-    /// The producer's wait until a page is wanted.
+    /// The producer's wait until a page is requested.
     var demand = Suspension<Void>()
     var isAsked = false
-    /// When the wait for a page is over, and what ends it then. Many pages come by the same time.
+    /// The time at which the wait ends, and the timer for it. Kept between waits, because many
+    /// pages have the same time.
     var due: Duration?
     var alarm: Task<Void, any Error>?
   }
@@ -37,7 +39,8 @@ final class PageFeed: Sendable {
   private let state = Mutex(State())
   private let pump = Mutex<Task<Void, Never>?>(nil)
 
-  /// Loads `lookAhead` pages while earlier ones are written; 0 loads each page when it is asked for.
+  /// Creates a feed that loads `lookAhead` pages ahead of the writer; 0 loads each page when it is
+  /// requested.
   init(
     _ cursor: Cursor<RawItem>, lookAhead: Int, clock: any Clock<Duration>, stopwatch: Stopwatch
   ) {
@@ -48,10 +51,11 @@ final class PageFeed: Sendable {
     pump.withLock { $0 = Task { await self.produce() } }
   }
 
-  /// What the walk did.
+  /// The report of the walk.
   var report: WalkReport { walk?.report ?? paginator?.report ?? WalkReport() }
 
-  /// The next page, or `late` once the stopwatch reads `due`; nil waits for ever.
+  /// Returns the next page, or `late` once the stopwatch reads `due`; with nil, waits without a
+  /// limit.
   func next(by due: Duration?) async -> Event {
     let waiter = Suspension<Event>()
     let ready = state.withLock { state -> Event? in
@@ -69,7 +73,7 @@ final class PageFeed: Sendable {
     }
     if let ready { return ready }
     do {
-      // The export goes on in a task of its own, which nothing cancels.
+      // The export runs in an unstructured task of its own, which is never cancelled.
       return try await waiter.value(onCancel: {})
     } catch {
       return .failed(error)
@@ -89,10 +93,10 @@ final class PageFeed: Sendable {
     }
   }
 
-  /// Ends the walk: what is in flight is cancelled, and the next event says so.
+  /// Cancels the walk and its requests; the next event reports the cancellation.
   func cancel() { pump.withLock { $0 }?.cancel() }
 
-  /// Cancels, and returns when the server holds nothing for the walk any more.
+  /// Cancels the walk, and returns once it is closed at the server.
   func close() async {
     let task = pump.withLock { $0 }
     task?.cancel()
@@ -124,7 +128,7 @@ final class PageFeed: Sendable {
         deliver(.end)
         return
       }
-      // The next page is asked for before this one is committed.
+      // Claimed because the next page is requested before this one is committed.
       page.head.receipts.claim()
       deliver(.page(page))
     }

@@ -7,7 +7,8 @@ import QuireCore
 #endif
 
 extension JSONEncoder {
-  /// One that writes the same for the same value: members in the order of their names, and slashes as they are.
+  /// An encoder whose output is the same for equal values: members are sorted by name, slashes are
+  /// not escaped.
   package static var ordered: JSONEncoder {
     let encoder = JSONEncoder()
     encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
@@ -15,30 +16,31 @@ extension JSONEncoder {
   }
 }
 
-/// What is stored as one line of JSON in which no byte can change unnoticed:
-/// `{"quire":1,"sum":"1a2b3c4d","checkpoint":{…}}`.
+/// The form in which checkpoints are stored: one line of JSON with a check sum that detects every
+/// changed byte, `{"quire":1,"sum":"1a2b3c4d","checkpoint":{…}}`.
 ///
-/// The sum is the CRC-32C of the body, which is what stands behind the name and before the last brace.
+/// The sum is the CRC-32C of the body, which is the text between the name and the last brace.
 struct Seal {
-  /// What messages call it, and the body's name.
+  /// The name of the body's member, also used in messages.
   let name: String
 
   static let checkpoint = Seal(name: "checkpoint")
-  /// What a file of items has beside it.
+  /// The seal of the file beside a file of items.
   static let file = Seal(name: "file")
 
-  /// The form written here.
+  /// The version of the form written here.
   private static let version = 1
 
-  /// The line, without its end.
+  /// Returns the sealed line of a value, without a line end.
   func close(_ content: some Encodable) -> [UInt8] {
-    // What is sealed holds nothing that an encoder could refuse.
+    // Encoding cannot fail: sealed values have no content that an encoder refuses.
     let encoded = try? JSONEncoder.ordered.encode(content)
     let body = encoded.map { String(decoding: $0, as: UTF8.self) } ?? ""
     return Array("\(head(version: Self.version, body))\(body)}".utf8)
   }
 
-  /// Reads what `close` wrote.
+  /// Decodes a line written by `close`. Throws `SinkError` with the code `.damaged` if a byte was
+  /// changed, and `.unsupported` for another version.
   func open<Content: Decodable>(
     _ type: Content.Type, in bytes: some Sequence<UInt8>
   ) throws(SinkError) -> Content {

@@ -2,7 +2,7 @@ public import QuireCore
 import QuireHTTP
 public import QuirePagination
 
-/// The door to a destination: something that holds the items of a listing, and how far they reach.
+/// A destination of exports, which holds the items of a listing and the checkpoint of their export.
 ///
 /// A fake takes a dozen lines:
 /// ```swift
@@ -19,80 +19,82 @@ public import QuirePagination
 ///   func close() { pending = [] }
 /// }
 /// ```
-/// A sink that cannot hold a checkpoint says so with `nil` and is used as
-/// `sink.storingCheckpoints(in:)`. `SinkConformance` in QuireTesting checks a sink.
+/// A sink that cannot store checkpoints returns nil as its session's `checkpoint`, and is used
+/// through `storingCheckpoints(in:as:)`. `SinkConformance` in QuireTesting checks a sink.
 public protocol Sink: Sendable {
-  /// What a run does that finds a complete one. Default `.once`.
+  /// What a run does if the destination's run is complete. Default `.once`.
   var mode: SinkMode { get }
 
-  /// Opens the destination for one export alone, before anything is requested.
+  /// Opens the destination for the exclusive use of one export, before anything is requested.
   ///
-  /// Throws `SinkError`: `.inUse` where another export has it, `.damaged` where what it holds does not
-  /// fit its checkpoint. Changes nothing that the destination holds: that is the first commit's work.
+  /// Must not change the content of the destination, which only commits do. Throws `SinkError`:
+  /// `.inUse` if another export has it open, `.damaged` if its content does not match its
+  /// checkpoint.
   func open(_ opening: SinkOpening) async throws -> any SinkSession
 }
 
 extension Sink {
-  /// `.once`.
+  /// The default, `.once`.
   public var mode: SinkMode { .once }
 }
 
-/// A destination that one export has open. Used by one task at a time.
+/// An open destination. Used by one task at a time.
 public protocol SinkSession: AnyObject {
-  /// What was committed last, by this session or before it was opened; nil where nothing was, after
-  /// `SinkOpening.restarts`, and always in a sink that cannot hold one.
+  /// The checkpoint committed last, by this session or before it; nil if there is none, after
+  /// `SinkOpening.restarts`, and always in a sink that cannot store one.
   var checkpoint: Checkpoint? { get }
 
-  /// Takes a page. Nothing of it counts before the next commit, though it may be written somewhere.
+  /// Takes a page. Its items do not count before the next commit, even if they are written
+  /// somewhere.
   ///
-  /// Throws where the destination takes no more; what was committed stays.
+  /// Throws if the destination cannot take the page; committed items are kept.
   func write(_ page: SinkPage) async throws
 
-  /// Makes all pages since the last commit and the checkpoint last, as one: whatever happens, a later
-  /// `open` finds both or neither. Returns when both survive a loss of power.
+  /// Commits the checkpoint and all pages since the last commit atomically: after a crash, `open`
+  /// finds both or neither. Returns once both survive a loss of power.
   ///
-  /// The first commit after `SinkOpening.restarts` also takes away what was there before, and so does
-  /// one that begins or, by `.replace`, completes a run; see `SinkMode`. A commit without pages is one,
-  /// too. It is called in tasks that were cancelled, and then finishes all the same. After a failure
-  /// nothing but `close` is called.
+  /// The first commit after `SinkOpening.restarts` also removes the old content. With `.replace`,
+  /// so does the commit that completes a run, and the one that begins a run drops what an earlier
+  /// run left beside the content; see `SinkMode`. A commit without pages is valid, too. Must
+  /// complete even if the calling task is cancelled. After a failure, only `close` is called.
   func commit(_ checkpoint: Checkpoint) async throws
 
-  /// Lets the destination go, without what was not committed. Called once, and never fails.
+  /// Closes the destination and discards uncommitted pages. Called once, and never fails.
   func close() async
 }
 
-/// What an export tells a sink that it opens.
+/// The options with which an export opens a sink.
 public struct SinkOpening: Sendable {
-  /// Whether what the destination holds is to be forgotten: there is no checkpoint, and the first commit
-  /// takes away what there was.
+  /// Whether to forget the content of the destination: the session has no checkpoint, and the first
+  /// commit removes the content.
   public var restarts: Bool
 
-  /// Whether the export was asked to stop: a wait that may be long, such as that for the reader of a
-  /// pipe, then ends with `CancellationError`.
+  /// Returns whether the export was asked to stop. Long waits, such as for the reader of a pipe,
+  /// then end with `CancellationError`.
   public var isStopping: @Sendable () -> Bool
 
-  /// An opening; by default one that goes on and never stops.
+  /// Creates options; by default the export continues and never stops.
   public init(restarts: Bool = false, isStopping: @escaping @Sendable () -> Bool = { false }) {
     self.restarts = restarts
     self.isStopping = isStopping
   }
 }
 
-/// A page as a sink gets it.
+/// The content of a page, as a sink gets it.
 public struct SinkPage: Sendable {
-  /// The items, as the server wrote them.
+  /// The items as the server wrote them.
   public var items: [RawItem]
-  /// Items that are gone, behind those in `items`, by the key that they have here; only for sinks whose mode
-  /// is `.upsert`. See `Tombstone`.
+  /// The items that the server reports as deleted, identified by the key in them. They are deleted
+  /// after `items` are written. Only for sinks whose mode is `.upsert`; see `Tombstone`.
   public var deleted: [RawItem] = []
   /// Items that were set aside because they cannot be decoded; see `BadItemPolicy`.
   public var badItems: [BadItem]
-  /// The page's place in its walk, from 0.
+  /// The index of the page in its walk, from 0.
   public var index: Int
-  /// Where the page starts in its listing.
+  /// The position of the page in its listing.
   public var position: Position
 
-  /// A page of items.
+  /// Creates a page of items.
   public init(
     _ items: [RawItem], badItems: [BadItem] = [], index: Int = 0, position: Position = .start
   ) {
@@ -102,24 +104,25 @@ public struct SinkPage: Sendable {
     self.position = position
   }
 
-  /// What an export makes of a page of its walk.
+  /// Creates the sink's page from a page of the export's walk.
   init(_ page: Page<RawItem>) {
     self.init(page.items, badItems: page.badItems, index: page.index, position: page.position)
   }
 }
 
-/// What a run does in a destination whose last run is complete. An unfinished one is always continued.
+/// What a run does if the last run in the destination is complete. An unfinished run is always
+/// continued.
 public enum SinkMode: String, Hashable, Sendable, CaseIterable {
-  /// Nothing: the destination holds the export, and nothing is requested. The default where items
-  /// have no key.
+  /// The run requests nothing, because the destination holds the export. The default if items have
+  /// no key.
   case once
-  /// A new run, whose items come behind those that are there.
+  /// A new run adds its items after the existing ones.
   case append
-  /// A new run, whose items take the place of those that are there, at once, with the commit that
-  /// completes it. Until then a reader sees the old ones. A run that lacks items which the server had declared,
-  /// and more than what is there, never completes: the one that is begun after it (`Checkpoint.isOver`)
-  /// drops what it had.
+  /// A new run replaces the existing items atomically, with the commit that completes it; until
+  /// then readers see the old ones. A run that lacks items which the server had declared, and more
+  /// of them than the existing run, never completes: the next run (`Checkpoint.isOver`) drops its
+  /// items.
   case replace
-  /// A new run, whose items take the place of those with the same key; others stay.
+  /// A new run replaces existing items with the same key, and keeps the others.
   case upsert
 }

@@ -7,8 +7,8 @@ public import QuirePagination
   public import Foundation
 #endif
 
-/// How a listing is read in parts, because a server gives only so many results of one request: by ranges of a
-/// key, or by windows of time.
+/// A division of a listing into parts, for servers that limit the results of one request: by ranges
+/// of a key, or by windows of time.
 ///
 /// ```swift
 /// let split = Split.times(from ..< .now, every: .seconds(30 * 86_400))
@@ -16,22 +16,25 @@ public import QuirePagination
 ///   client.cursor(of: RawItem.self, at: "\(url)+created:\(part.lower)..\(part.last)", pagination: .github)
 /// }
 /// ```
-/// A part of which the server gives no more (`PageError.Code.resultWindowExceeded`), or that has more than
-/// `cap` by its own total, or gives as many without one, is halved, and its halves again, down to one key or second. What came of it before
-/// does not come again.
+/// A part is halved, down to one key or second, if the server refuses more results
+/// (`PageError.Code.resultWindowExceeded`), if its total exceeds `cap`, or if it ends after `cap`
+/// items without a total. Items that a part gave before it was halved are not repeated.
 public struct Split: Hashable, Sendable {
-  /// The values that bound parts: of keys themselves, of times seconds since 1970.
+  /// The bounds of the whole: whole numbers, or seconds since 1970.
   package var range: Range<Int64>
   package let step: Int64
   package let isTime: Bool
-  /// The most results that the server gives of one request: a part with more by the server's own total is halved
-  /// before its first page is taken, and one that gives as many while no total says that these are all, at its end.
-  /// Default: nil, the server's refusal is waited for.
+  /// The maximum number of results that the server gives for one request.
+  ///
+  /// A part whose total is greater is halved before its first page is delivered. A part without a
+  /// total that gives as many is halved at its end. Default: nil, which waits for the server to
+  /// refuse.
   public var cap: Int?
-  /// Where a page says how many items the part has, for descriptions that do not say it; used with `cap`.
+  /// The path in a page to the total of the part, for descriptions without one; used with `cap`.
   public var total: PagePath?
-  /// What tells items apart when a part is halved after some of it came; nil for their whole content, by which those
-  /// that are alike come as often as the server has them.
+  /// The path to the value that identifies an item, for parts that are halved after some of their
+  /// items came. If nil, the whole content of an item does, and equal items come as often as the
+  /// server sends them.
   public var key: PagePath?
 
   package init(_ range: Range<Int64>, every step: Int64, isTime: Bool) {
@@ -40,23 +43,24 @@ public struct Split: Hashable, Sendable {
     self.isTime = isTime
   }
 
-  /// Parts of `count` keys each, which are whole numbers.
+  /// Returns parts of `count` keys each, for keys that are whole numbers.
   public static func keys(_ range: Range<Int>, every count: Int) -> Split {
     Split(Int64(range.lowerBound)..<Int64(range.upperBound), every: Int64(count), isTime: false)
   }
 
-  /// Windows of time, of whole seconds: from the first second to the one that `range` ends in.
+  /// Returns windows of time in whole seconds, from the first second to the one in which `range`
+  /// ends.
   public static func times(_ range: Range<Date>, every window: Duration) -> Split {
     let lower = Int64(Int(clamping: range.lowerBound.timeIntervalSince1970.rounded(.down)))
     let upper = Int64(Int(clamping: range.upperBound.timeIntervalSince1970.rounded(.up)))
     return Split(lower..<max(lower, upper), every: window.components.seconds, isTime: true)
   }
 
-  /// The whole in so many ranges at most, each of one part or several.
+  /// Divides the range into at most `most` ranges, each of one or several parts.
   package func ranges(atMost most: Int) -> [Range<Int64>] {
     let length = UInt64(bitPattern: range.upperBound &- range.lowerBound)
     let parts = length.dividedRoundingUp(by: UInt64(step))
-    // No longer than the whole, which may be longer than the greatest number of its kind.
+    // Limited to the whole range, because the size may overflow.
     let share = parts.dividedRoundingUp(by: UInt64(max(1, most)))
     let (size, isWhole) = share.multipliedReportingOverflow(by: UInt64(step))
     var (ranges, lower) = ([Range<Int64>](), range.lowerBound)
@@ -69,7 +73,7 @@ public struct Split: Hashable, Sendable {
     return ranges
   }
 
-  /// Where the first part of a range ends.
+  /// Returns the end of the first part of a range.
   func end(of range: Range<Int64>) -> Int64 {
     let (end, isBeyond) = range.lowerBound.addingReportingOverflow(step)
     return isBeyond ? range.upperBound : min(end, range.upperBound)
@@ -82,7 +86,7 @@ extension UInt64 {
   }
 }
 
-/// A part of a listing; see `Split`.
+/// A part of a listing that is read in parts; see `Split`.
 public struct Partition: Hashable, Sendable {
   package let range: Range<Int64>
   private let isTime: Bool
@@ -92,11 +96,11 @@ public struct Partition: Hashable, Sendable {
     self.isTime = isTime
   }
 
-  /// The first value in it: a whole number, or a time as RFC 3339 writes it.
+  /// The first value of the part: a whole number, or a time in RFC 3339 format.
   public var lower: String { text(range.lowerBound) }
-  /// The last value in it, for servers that take it as included.
+  /// The last value of the part, for servers with inclusive upper bounds.
   public var last: String { text(range.upperBound - 1) }
-  /// The first value behind it, for servers that take it as excluded.
+  /// The first value after the part, for servers with exclusive upper bounds.
   public var upper: String { text(range.upperBound) }
 
   private func text(_ value: Int64) -> String {
@@ -106,14 +110,16 @@ public struct Partition: Hashable, Sendable {
 }
 
 extension Cursor where Item == RawItem {
-  /// A listing that is read in parts, one after the other, as one: its positions say which parts are left.
+  /// Returns a cursor that reads a listing in parts, one after the other. Its positions contain the
+  /// parts that are left.
   ///
-  /// `cursor` makes the listing of a part. What it throws is `transformFailed`. A part that cannot be halved
-  /// any more throws `resultWindowExceeded`, once all that came was delivered.
+  /// `cursor` makes the listing of a part; its errors are thrown as `transformFailed`. If a part is
+  /// too large and cannot be halved, the walk delivers the items received and then throws
+  /// `resultWindowExceeded`.
   public static func partitioned(
     by split: Split, _ cursor: @escaping @Sendable (Partition) throws -> Cursor<RawItem>
   ) -> Cursor<RawItem> {
-    // Each part's own walk knows how many empty pages are too many; many parts may have no items.
+    // The walk of each part checks for empty pages; many parts in a row may be empty.
     Cursor.ofEachWalk { SplitSource(split, cursor) }
       .limited(to: Limits(consecutiveEmptyPages: .max))
   }

@@ -4,28 +4,29 @@ import QuireHTTP
 import QuirePagination
 import Synchronization
 
-/// The pages of a listing that is read in parts.
+/// The source of a listing that is read in parts.
 ///
-/// A position is `{"parts": [[from, to], …], "rest": from, "end": to, "at": …, "seen": …}`: parts that were
-/// halved, where the others begin and end, the place in the first part, and digests of what it has given:
-/// `"received"` says how many items those were, and `"declared"` how many there are to be. All that a page depends
-/// on is in it; a walk has a source of its own, which leaves a walk through one part open.
+/// A position is `{"parts": [[from, to], …], "rest": from, "end": to, "at": …, "seen": …}`: `parts`
+/// are the part being read and the halves after it, `rest` and `end` bound the parts not begun,
+/// `at` is the position in the first part, and `seen` has digests of its items. `"received"` and
+/// `"declared"` are the tally of the first part. The position holds all the state that a page
+/// depends on; the open walk only saves requests, and each outer walk has its own source.
 final class SplitSource: PageSource {
-  /// What is left, from the part at hand on.
+  /// The decoded form of a position: the part being read, and all that follows.
   struct Place: Sendable {
-    /// Halves that are to be read before the rest.
+    /// The part being read, and halves to read before `rest`; empty at the end.
     var parts: [Range<Int64>]
     var rest: Range<Int64>
-    /// Where the first part goes on; nil at its start.
+    /// The position in the first part; nil at its start.
     var inner: Position?
-    /// Items that it has given in front of that.
+    /// The tally of the first part before `inner`.
     var tally = ItemTally()
     var seen: SplitDigests
   }
 
   private let split: Split
   private let makeCursor: @Sendable (Partition) throws -> Cursor<RawItem>
-  /// A walk through one part.
+  /// The walk through the first part.
   private let open = OpenWalk<Range<Int64>>()
 
   init(_ split: Split, _ cursor: @escaping @Sendable (Partition) throws -> Cursor<RawItem>) {
@@ -33,7 +34,7 @@ final class SplitSource: PageSource {
     makeCursor = cursor
   }
 
-  /// A walk is left open between pages.
+  /// The walk through a part is open between pages.
   var needsClosing: Bool { true }
 
   func close(at position: Position?) async { await open.close() }
@@ -50,7 +51,8 @@ final class SplitSource: PageSource {
     }
   }
 
-  /// The page at a position, absent behind the last part; adds up in `traffic` what was read for it.
+  /// Returns the page at a position, or an absent one after the last part. Adds the traffic of all
+  /// requests to `traffic`.
   private func page(
     at position: Position?, _ traffic: inout WalkReport.Traffic
   ) async throws -> Page<RawItem> {
@@ -75,7 +77,7 @@ final class SplitSource: PageSource {
           try place.halve(else: failure)
           continue
         }
-        // A limit of the caller's leaves out what was declared.
+        // If the caller's limit ended the part, items that were not read are not missing.
         missing = answer == nil ? 0 : place.tally.missing ?? 0
         await open.close()
         place.finishPart(split)
@@ -87,7 +89,7 @@ final class SplitSource: PageSource {
         continue
       }
       var page = try await advance(&place, by: found)
-      // What only repeats what came before is no page, unless it tells of what is missing.
+      // A page of repeated items only is skipped, unless it reports missing items.
       let isRepetition = page.items.isEmpty && !found.items.isEmpty && page.next != nil
       guard isRepetition, page.metadata[MissingItems.self] == nil else {
         page.traffic = traffic
@@ -101,14 +103,15 @@ final class SplitSource: PageSource {
     return page
   }
 
-  /// The page of a part as one of the whole, without what came before the part was halved, and with what is missing
-  /// where the part ends with fewer items than it was to have.
+  /// Returns the page of a part as a page of the whole, without items that came before the part was
+  /// halved. If the part ends with fewer items than declared, the page reports the missing ones.
   private func advance(
     _ place: inout Place, by found: Page<RawItem>
   ) async throws -> Page<RawItem> {
     var page = Page<RawItem>(try place.seen.take(found.items, by: split.key))
     page.metadata = found.metadata
-    // What the path has said of the part stands against what later pages say of the listing.
+    // A total that was found by `split.total` takes precedence over the listing's totals on later
+    // pages.
     let isTold = split.total != nil && place.tally.declared != nil
     place.tally.add(found, declaring: try found.declared(by: split) ?? (isTold ? nil : found.total))
     page.warnings = found.warnings
@@ -116,7 +119,8 @@ final class SplitSource: PageSource {
     let isLast = found.nextFailure == nil && found.next == nil
     let refusal = isLast ? place.reachedCap(of: split) : found.nextFailure
     if let failure = refusal, failure.code == .resultWindowExceeded {
-      // What follows is read in halves; where there are none, the page comes in front of the error.
+      // The halves give the rest of the items. If there are none, the page is delivered before the
+      // error.
       do throws(PageError) {
         try place.halve(else: failure)
         page.nextFailure = nil
@@ -133,7 +137,7 @@ final class SplitSource: PageSource {
       await open.close()
       place.finishPart(split)
     }
-    // Where nothing is new there is no page to come in front of the error.
+    // A page without new items is not delivered before the error.
     if page.items.isEmpty, !found.items.isEmpty, let failure = page.nextFailure { throw failure }
     page.next = page.nextFailure == nil ? place.position : nil
     return page
@@ -166,7 +170,7 @@ final class SplitSource: PageSource {
 }
 
 extension SplitSource.Place {
-  /// The first part is at its end: the next one is that behind it.
+  /// Moves from the end of the first part to the next part.
   mutating func finishPart(_ split: Split) {
     if !parts.isEmpty { parts.removeFirst() }
     (inner, tally) = (nil, ItemTally())
@@ -178,8 +182,9 @@ extension SplitSource.Place {
     seen.begin(at: parts.first?.lowerBound ?? rest.upperBound)
   }
 
-  /// Why the first part may not be whole although it is at its end: it gave as many items as the server gives at
-  /// most, and no total says that these are all. A total that is the cap itself may be cut off there, too.
+  /// Returns an error if the first part may be incomplete at its end: it gave as many items as the
+  /// cap, and no total confirms that these are all. A total equal to the cap may be limited by the
+  /// server, too.
   func reachedCap(of split: Split) -> PageError? {
     guard let cap = split.cap, let received = tally.received, received >= cap,
       let part = parts.first,
@@ -191,8 +196,8 @@ extension SplitSource.Place {
         + "that these are all. Say by total where the server tells how many there are.")
   }
 
-  /// Puts two halves in the place of the first part; throws `error` where it has no halves, or where it is
-  /// not known any more what came of it.
+  /// Replaces the first part by two halves. Throws `error` if it cannot be halved, or
+  /// `resultWindowExceeded` if too many of its items came to recognize them again.
   mutating func halve(else error: PageError) throws(PageError) {
     guard let part = parts.first, part.count > 1 else { throw error }
     guard seen.isWhole else {
@@ -224,7 +229,7 @@ extension SplitSource.Place {
     seen = SplitDigests(value["seen"])
   }
 
-  /// Nil where nothing is left.
+  /// The position of the place; nil at the end of the listing.
   var position: Position? {
     guard let first = parts.first else { return nil }
     var members: [JSONValue.Member] = [
@@ -244,28 +249,28 @@ extension SplitSource.Place {
   }
 }
 
-/// Digests of the items that a part has given, by which its halves know them.
+/// Digests of the items of a part, by which its halves recognize items that came before.
 struct SplitDigests: Sendable {
-  /// As many as servers give that refuse to give more (1,000 to 10,000): each commit stores them, at eleven
-  /// bytes each.
+  /// The maximum number of digests: servers that limit results give 1,000 to 10,000. Each commit
+  /// stores them, at eleven bytes each.
   static let most = 10_000
 
-  /// Of items that come again in what is left of a part that was halved, each with how often; by a key, which tells
-  /// items apart, of all that came, and once.
+  /// The items that come again in the rest of a halved part, and how often. With a key, which is
+  /// unique, all items so far, with the count 1.
   private var before: [UInt64: Int] = [:]
-  /// Of items of the part at hand, which come again where that is halved; none by a key.
+  /// The items of the first part, which come again if it is halved; empty with a key.
   private var part: [UInt64: Int] = [:]
-  /// How many both are.
+  /// The number of items in both.
   private var count = 0
-  /// Whether all are known.
+  /// Whether the digests of all items are known.
   private(set) var isWhole = true
-  /// The end of the greatest part that was halved: behind it nothing came twice.
+  /// The greatest upper bound of the halved parts: no item at or after it was repeated.
   private(set) var end: Int64?
 
   init() {}
 
-  /// The items that have not come before. Without a key items may be alike, and each that came before is left out
-  /// once.
+  /// Returns the items that did not come before. Without a key, items may be equal, and each
+  /// earlier item excludes one.
   mutating func take(_ items: [RawItem], by key: PagePath?) throws -> [RawItem] {
     var new: [RawItem] = []
     for item in items {
@@ -289,14 +294,14 @@ struct SplitDigests: Sendable {
     return new
   }
 
-  /// The part at hand is halved: all that it has given comes again.
+  /// Notes that the first part is halved, so that all its items come again.
   mutating func halve(upTo upper: Int64) {
     before.merge(part) { $0 + $1 }
     part = [:]
     end = max(end ?? upper, upper)
   }
 
-  /// A part begins: within one that was halved, what came before that is still needed.
+  /// Begins a part. Within a part that was halved, earlier items are still needed.
   mutating func begin(at lower: Int64) {
     guard let end, lower < end else {
       self = SplitDigests()
@@ -306,7 +311,7 @@ struct SplitDigests: Sendable {
     part = [:]
   }
 
-  // MARK: Stored
+  // MARK: Stored form
 
   init(_ value: JSONValue?) {
     guard let value else { return }
@@ -317,7 +322,7 @@ struct SplitDigests: Sendable {
     count = before.values.reduce(0, +) + part.values.reduce(0, +)
   }
 
-  /// Nil where nothing has to be known.
+  /// Returns the stored form; nil if there is nothing to store.
   func value(isWithinPart: Bool) -> JSONValue? {
     guard isWithinPart, count > 0 else { return nil }
     var members: [JSONValue.Member] = []
@@ -337,7 +342,7 @@ struct SplitDigests: Sendable {
     return digests
   }
 
-  /// Each as often as it counts.
+  /// Encodes each digest as often as it counts.
   private static func text(_ digests: [UInt64: Int]) -> JSONValue {
     var bytes = Data()
     for (digest, count) in digests.sorted(by: { $0.key < $1.key }) {
@@ -352,12 +357,12 @@ struct SplitDigests: Sendable {
 }
 
 extension Page {
-  /// How many items the part has, where the split says where a page tells that.
+  /// Returns the total of the part at the path of the split; nil if the split has none.
   fileprivate func declared(by split: Split) throws -> Total? {
     try split.total.flatMap { try field($0)?.integer }.map { Total($0) }
   }
 
-  /// Whether the server says that there are more items than it gives.
+  /// Returns whether the server declares more items than it gives for one request.
   fileprivate func isMore(than split: Split) throws -> Bool {
     guard let cap = split.cap else { return false }
     if let declared = try declared(by: split) { return declared.value > cap }

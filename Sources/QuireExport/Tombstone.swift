@@ -1,20 +1,21 @@
 public import QuireCore
 public import QuirePagination
 
-/// How an API tells that an item is gone: by an item in its place, with its key.
+/// The mark by which an API reports that an item was deleted: an item in its place with the same
+/// key.
 ///
 /// ```swift
 /// export.deleted = Tombstone("/@removed")                     // Microsoft Graph
 /// export.deleted = Tombstone("/status", is: "cancelled")      // Google Calendar
 /// ```
-/// A sink with a key takes the item away; others hold what came, as it came.
+/// A sink with a key deletes the item; other sinks store the mark as it came.
 public struct Tombstone: Hashable, Sendable {
-  /// What is looked at.
+  /// The path to the mark.
   public var path: PagePath
-  /// The value that tells it; nil for any but null, false, 0 and a blank text.
+  /// The value of the mark; nil for any value except null, false, 0 and blank text.
   public var value: JSONValue?
 
-  /// By something at a path, or by a value there.
+  /// Creates a mark by a value at a path, or by any value there.
   public init(_ path: PagePath, is value: JSONValue? = nil) {
     self.path = path
     self.value = value
@@ -30,8 +31,8 @@ public struct Tombstone: Hashable, Sendable {
     }
   }
 
-  /// The items of a page and those that are gone, in the order in which they came: of each part, what is gone
-  /// is so behind its items.
+  /// Divides the items of a page into parts in which all deletions follow all items, and keeps the
+  /// order.
   func parts(of items: [RawItem]) throws -> [(items: [RawItem], deleted: [RawItem])] {
     var parts: [(items: [RawItem], deleted: [RawItem])] = [([], [])]
     for item in items {
@@ -46,7 +47,8 @@ public struct Tombstone: Hashable, Sendable {
   }
 }
 
-/// Where changes begin, of a listing whose positions are not those of its pages.
+/// The position at which changes begin, as page metadata of sources whose positions differ from
+/// those of their pages.
 package struct ChangesPlace: Sendable {
   let position: Position
 

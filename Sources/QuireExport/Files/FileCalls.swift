@@ -1,9 +1,9 @@
 import Foundation
 
-/// The system's calls that a file sink makes, as values, so that a test can have each of them fail and
-/// lose what a machine without power loses.
+/// The system calls of a file sink as closures, so that tests can make each of them fail and
+/// simulate a loss of power.
 ///
-/// Each returns what the system does, or the negative error number.
+/// Each returns the result of the call, or the negated `errno`.
 struct FileCalls: Sendable {
   var open: @Sendable (_ path: String, _ flags: Int32) -> Int32
   var close: @Sendable (Int32) -> Void
@@ -11,15 +11,15 @@ struct FileCalls: Sendable {
   var read: @Sendable (Int32, UnsafeMutableRawBufferPointer, _ offset: Int) -> Int
   var write: @Sendable (Int32, UnsafeRawBufferPointer, _ offset: Int) -> Int
   var truncate: @Sendable (Int32, Int) -> Int32
-  /// Has the system begin to write a part of the file to its disk, and promises nothing: confirming it takes less
-  /// time then.
+  /// Asks the system to begin writing a part of the file to disk, without a guarantee; a later
+  /// `sync` then takes less time.
   var beginSync: @Sendable (Int32, _ part: Range<Int>) -> Void
   var sync: @Sendable (Int32) -> Int32
   var rename: @Sendable (_ from: String, _ to: String) -> Int32
   var remove: @Sendable (String) -> Int32
   var syncFolder: @Sendable (String) -> Int32
 
-  /// The system's own.
+  /// The calls of the operating system.
   static let system = FileCalls(
     open: { Foundation.open($0, $1 | O_CLOEXEC, 0o600).orError },
     close: { _ = Foundation.close($0) },
@@ -32,7 +32,7 @@ struct FileCalls: Sendable {
     truncate: { ftruncate($0, off_t($1)).orError },
     beginSync: { descriptor, part in
       #if canImport(Glibc)
-        // Linux writes what is not on disk then, and waits for nothing.
+        // Linux starts to write the dirty pages of the range, and does not wait for them.
         _ = posix_fadvise(
           descriptor, off_t(part.lowerBound), off_t(part.count), POSIX_FADV_DONTNEED)
       #endif
@@ -48,8 +48,8 @@ struct FileCalls: Sendable {
     })
 }
 
-/// Has the system confirm a file on disk. Its times need not survive where they can be left out: a checkpoint,
-/// whose length stays, costs no entry of a journal then.
+/// Makes the content of a file durable. `fdatasync` skips the timestamps, so overwriting a
+/// checkpoint without changing its length costs no journal entry.
 private func confirm(_ descriptor: Int32) -> Int32 {
   #if canImport(Darwin)
     fsync(descriptor)
@@ -59,22 +59,22 @@ private func confirm(_ descriptor: Int32) -> Int32 {
 }
 
 extension FixedWidthInteger {
-  /// What a call returned, or the negative error number.
+  /// The result of a system call, or the negated `errno` if it failed.
   fileprivate var orError: Self { self < 0 ? Self(truncatingIfNeeded: -Int(errno)) : self }
 }
 
-/// An open file of which every error is looked at.
+/// An open file that throws the errors of all its system calls.
 struct SinkFile {
   let calls: FileCalls
   let path: String
   let descriptor: Int32
 
-  /// How long it is.
+  /// The length of the file in bytes.
   var size: Int {
     get throws(SinkError) { try check(calls.size(descriptor), "look at") }
   }
 
-  /// Writes all the bytes at an offset, in as many calls as it takes.
+  /// Writes all the bytes at an offset, by as many calls as needed.
   func write(_ bytes: [UInt8], at offset: Int) throws(SinkError) {
     var done = 0
     while done < bytes.count {
@@ -82,12 +82,12 @@ struct SinkFile {
         calls.write(descriptor, UnsafeRawBufferPointer(rebasing: $0[done...]), offset + done)
       }
       if count == -Int(EINTR) || count == -Int(EAGAIN) { continue }
-      // A file that takes nothing and says no reason would be asked for ever.
+      // A write of zero bytes without an error would be repeated forever.
       done += try check(count == 0 ? -Int(EIO) : count, "write to")
     }
   }
 
-  /// Reads up to the buffer's size at an offset; 0 at the end.
+  /// Reads up to the buffer's size at an offset; returns 0 at the end of the file.
   func read(_ buffer: inout [UInt8], at offset: Int) throws(SinkError) -> Int {
     while true {
       let count = buffer.withUnsafeMutableBytes { calls.read(descriptor, $0, offset) }
@@ -95,7 +95,7 @@ struct SinkFile {
     }
   }
 
-  /// Cuts the file, or fills it with zeros, to a length.
+  /// Sets the length of the file, cutting it or filling it with zeros.
   func truncate(to length: Int) throws(SinkError) {
     while true {
       let result = calls.truncate(descriptor, length)
@@ -103,15 +103,15 @@ struct SinkFile {
     }
   }
 
-  /// Has a part of the file be on its way to the disk while the next is made.
+  /// Starts writing a part of the file to disk while the caller produces the next.
   func beginSync(_ part: Range<Int>) { calls.beginSync(descriptor, part) }
 
-  /// Returns when the system confirms that what is in the file survives a loss of power.
+  /// Returns once the content of the file survives a loss of power.
   ///
-  /// Never asked twice: after a failure the system forgets what it could not write.
+  /// Not repeated after a failure: the system may have dropped the data that it could not write.
   func sync() throws(SinkError) { try Self.checkSync(calls.sync(descriptor), path) }
 
-  /// A file system that knows no such confirmation can lose nothing by it.
+  /// Throws if `result` is an error, except for those of file systems that cannot confirm writes.
   static func checkSync(_ result: Int32, _ path: String) throws(SinkError) {
     switch -result {
     case ...0, EINVAL, ENOSYS, EOPNOTSUPP, EACCES: return

@@ -1,22 +1,22 @@
 package import Foundation
 import Synchronization
 
-/// The right to write a file, which one export has at a time. Advisory: nothing but Quire looks at it.
+/// The exclusive right to write a file. Advisory: only Quire observes it.
 ///
-/// It is a record lock (POSIX.1-2017, `fcntl`): it ends with the process that has it, however that
-/// ends, even where another one keeps the file open, and tells which process that is. It also ends
-/// when the process closes *any* descriptor of the file.
+/// It is a record lock (POSIX.1-2017, `fcntl`). The system releases it when its process ends in any
+/// way, even if another process has the file open, and tells which process holds it. It is also
+/// released when the process closes *any* descriptor of the file.
 package enum FileLock: Equatable {
-  /// It is ours now.
+  /// This process holds the lock now.
   case taken
-  /// Another process has it, named as far as the system tells which: "process 12".
+  /// Another process holds the lock, named if the system tells its number: "process 12".
   case held(by: String)
-  /// This file system has no locks; the system's error number.
+  /// The file system has no locks; the value is `errno`.
   case unsupported(Int32)
 
-  /// Tries to get the lock of the file that is open for writing as `descriptor`, without waiting.
+  /// Tries to lock the file that is open for writing as `descriptor`, without waiting.
   package static func take(_ descriptor: Int32) -> FileLock {
-    // The process that holds it may let go between the two calls.
+    // The process that holds the lock may release it between the two calls, so this is retried.
     for _ in 0..<100 {
       var lock = wholeFile
       if fcntl(descriptor, F_SETLK, &lock) == 0 { return .taken }
@@ -34,7 +34,7 @@ package enum FileLock: Equatable {
     return .held(by: "another process")
   }
 
-  /// Whether another process has the lock of the file at `path`.
+  /// Returns whether another process has locked the file at `path`.
   package static func isHeld(_ path: String) -> Bool {
     let descriptor = open(path, O_RDWR | O_CLOEXEC)
     guard descriptor >= 0 else { return false }
@@ -48,22 +48,23 @@ package enum FileLock: Equatable {
   }
 }
 
-/// A file that is open for one writer alone, in this process and beside others.
+/// A file that is open for a single writer, among all processes and within this one.
 package final class FileClaim: Sendable {
-  /// The files of this process that are claimed: a record lock does not keep a process from itself.
+  /// The files that this process has claimed: a record lock does not exclude its own process.
   private static let claimed = Mutex<Set<FileNumber>>([])
 
   package let descriptor: Int32
-  /// Whether the file was made here.
+  /// Whether this claim created the file.
   package let isNew: Bool
-  /// The system's error number where no file of its kind can be locked; nil where it was.
+  /// The `errno` if the file system has no locks; nil if the file was locked.
   package let lockFailure: Int32?
   private let number: FileNumber
 
-  /// Opens the file, makes it where it is not there, and locks it; `mode` is for reading and writing by default.
-  /// `inUse` says that another writer, such as "process 12", has it; by default that one is an export.
+  /// Opens, creates if necessary, and locks the file. `mode` defaults to reading and writing.
   ///
-  /// What is made here is its owner's alone: items may be private. Throws `SinkError`.
+  /// A created file is readable by its owner only, because items may be private. Throws
+  /// `SinkError`; `inUse` makes the message if another writer, such as "process 12", holds the
+  /// file. The default message says that it is an export.
   package init(
     _ path: String, mode: Int32? = nil, inUse: ((_ other: String) -> String)? = nil
   ) throws(SinkError) {
@@ -79,7 +80,7 @@ package final class FileClaim: Sendable {
     }
   }
 
-  /// That another export writes to what a message calls `name`.
+  /// Returns the message that another export writes to the destination called `name`.
   package static func inUse(_ name: String, by other: String) -> String {
     "\(name): another export, \(other), is writing to it: the two would repeat items and tear "
       + "lines. Wait for it, end it, or write to another file. Nothing was requested."
@@ -95,7 +96,8 @@ package final class FileClaim: Sendable {
       .failure(SinkError(.inUse, inUse?(other) ?? Self.inUse(path, by: other)))
     }
     while true {
-      // Opening it would be closed again, and that takes the lock from the export that has it.
+      // Checked before opening: closing the new descriptor would release the lock of the export
+      // that holds the file.
       if let number = FileNumber(path: path), claimed.contains(number) {
         return refusal("another one of this program")
       }
@@ -126,25 +128,25 @@ package final class FileClaim: Sendable {
         let failure: Int32? = if case .unsupported(let reason) = lock { reason } else { nil }
         return .success((descriptor, created >= 0, failure, number))
       }
-      // Another export has put a new file in its place, or taken its own away, before the lock was ours.
+      // Another export has replaced or removed the file before it was locked.
       close(descriptor)
     }
   }
 }
 
-/// By what a file is known, whatever leads to it.
+/// The identity of a file, independent of the path that leads to it.
 package struct FileNumber: Hashable, Sendable {
   private let device: UInt64
   private let number: UInt64
 
-  /// That of the file that a path leads to.
+  /// Creates the identity of the file at a path; nil if there is none.
   package init?(path: String) {
     var status = stat()
     guard stat(path, &status) == 0 else { return nil }
     self.init(status)
   }
 
-  /// That of the file that the system says this of.
+  /// Creates the identity of a file from its status.
   package init(_ status: stat) {
     (device, number) = (UInt64(status.st_dev), UInt64(status.st_ino))
   }

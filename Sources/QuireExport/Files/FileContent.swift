@@ -1,19 +1,19 @@
 import QuireCore
 import QuirePagination
 
-/// The text of a file of items, as it grows: items in, bytes out.
+/// The content of a file of items: encodes appended items as bytes.
 struct FileContent {
   private let format: FileFormat
   private var rows: TableRows?
-  /// Items whose columns are still to be found: those of the first ones stand in the table's first line.
+  /// Items held back until the columns are found, because the table's first line names the columns.
   private var waiting: [RawItem] = []
   private var waitingBytes = 0
   private var text: [UInt8] = []
-  /// Whether nothing is in front of `text`.
+  /// Whether the file has no content before `text`.
   private var isAtStart: Bool
   private var member: GzipMember?
 
-  /// The text behind what is committed.
+  /// Creates the content that follows a commit.
   init(_ sink: FileSink, _ format: FileFormat, _ commit: FileCommit) {
     self.format = format
     isAtStart = commit.length == 0
@@ -23,7 +23,7 @@ struct FileContent {
       found: isAtStart ? nil : commit.columns, isRagged: commit.isRagged)
   }
 
-  /// The text from its beginning, for the items that were appended and not taken.
+  /// Restarts at the beginning of a file. Items that were appended but not taken are kept.
   mutating func beginAnew(_ sink: FileSink) {
     isAtStart = true
     guard isFinding else { return }
@@ -31,17 +31,18 @@ struct FileContent {
       format, chosen: nil, guardsFormulas: sink.guardsFormulas, found: nil, isRagged: false)
   }
 
-  /// Whether there is enough to be taken: text is summed and written while it is in the processor's cache, and a
-  /// table's columns are found in the first megabyte.
+  /// Whether the text should be taken now. Text is summed and written in pieces of 256 KiB, which
+  /// fit the processor's cache; a table's columns are found in its first megabyte.
   var isFull: Bool { text.count >= 256 << 10 || waitingBytes >= 1 << 20 }
 
-  /// The columns that were found; nil where they were chosen, and where there are none.
+  /// The columns found in the items; nil if the caller chose the columns, and for other formats.
   var foundColumns: [String]? { rows.flatMap { $0.isFinding ? $0.columns : nil } }
 
   /// Whether rows have fewer cells than there are columns.
   var isRagged: Bool { rows?.isRagged ?? false }
 
-  /// Takes the items from `start` on until it is full, and returns where it stopped: behind one of them at least.
+  /// Appends items from index `start` until the text is full, but at least one. Returns the index
+  /// after the last one appended.
   mutating func append(_ items: [RawItem], from start: Int) throws -> Int {
     var next = start
     repeat {
@@ -66,8 +67,8 @@ struct FileContent {
     return next
   }
 
-  /// Hands over the bytes of the items so far that were not taken before, in pieces; all of them where a commit
-  /// `ends`.
+  /// Passes the bytes since the last call to `use`, in pieces. If a commit `ends`, these include
+  /// all that the compressor held back.
   mutating func take(ends: Bool, _ use: ([UInt8]) throws -> Void) throws {
     for item in waiting { try rows?.find(item) }
     let isFirst = isAtStart && !(text.isEmpty && waiting.isEmpty)
@@ -79,13 +80,14 @@ struct FileContent {
       (waiting, waitingBytes) = ([], 0)
     }
     if plain.isEmpty, waiting.isEmpty {
-      // As they are: a copy of each megabyte costs a tenth of what writing it costs.
+      // Passed without a copy, which would cost a tenth of the time of writing.
       return try use(format.isCompressed ? compressed(text, ends: ends) : text)
     }
     plain += text
     for item in waiting {
       try rows?.append(item, to: &plain)
-      // A row has a cell for each column, however short its item is.
+      // A row has a cell for each column even if its item has few members, so rows can be much
+      // larger than items.
       guard plain.count >= Self.pieceSize else { continue }
       try use(format.isCompressed ? compressed(plain, ends: false) : plain)
       plain.removeAll(keepingCapacity: true)
@@ -93,10 +95,10 @@ struct FileContent {
     try use(format.isCompressed ? compressed(plain, ends: ends) : plain)
   }
 
-  /// Of what is longer, more than one piece is made.
+  /// The size from which text is passed on in several pieces.
   static let pieceSize = 1 << 20
 
-  /// What stands in front of the first item.
+  /// Returns the text before the first item.
   private mutating func head() throws -> [UInt8] {
     switch format.kind {
     case .jsonLines: return []
@@ -116,7 +118,8 @@ struct FileContent {
     return try current.add(plain, ends: ends)
   }
 
-  /// What makes a whole text of the `length` bytes that are committed; what follows takes its place.
+  /// Returns the text that makes the committed `length` bytes a complete document. Later items
+  /// overwrite it.
   func closing(after length: Int) throws -> [UInt8] {
     var plain: [UInt8] = []
     switch format.kind {
@@ -130,7 +133,8 @@ struct FileContent {
 
   private var isFinding: Bool { rows?.isFinding ?? false }
 
-  /// Writes the table once more, each row with all columns; returns how long it is, and its sum.
+  /// Copies the table, giving each row all columns. Returns the length and the check sum of the
+  /// copy.
   func fill(
     _ old: SinkFile, upTo length: Int, into copy: SinkFile
   ) throws -> (length: Int, sum: String) {

@@ -1,8 +1,8 @@
 public import QuirePagination
 
-/// How items stand in a file.
+/// The format of a file of items.
 public struct FileFormat: Hashable, Sendable {
-  /// How an item is written.
+  /// The notation of the items.
   enum Kind: String, Hashable, Sendable, CaseIterable {
     case jsonLines
     case json
@@ -11,38 +11,40 @@ public struct FileFormat: Hashable, Sendable {
   }
 
   var kind: Kind
-  /// Whether the text is compressed, a gzip member for each commit: a file that is cut off reads up to
-  /// its last commit.
+  /// Whether the text is compressed. Each commit is a gzip member, so a truncated file is readable
+  /// up to its last complete commit.
   public var isCompressed = false
 
-  /// An item a line, in the server's own JSON without white space (jsonlines.org, ndjson.org).
+  /// One item per line, as the server's JSON without white space (jsonlines.org, ndjson.org).
   public static let jsonLines = FileFormat(kind: .jsonLines)
-  /// One array, an item a line; it is closed at every commit, and where a run ends by anything but a kill.
+  /// One JSON array, with one item per line. It is closed at every commit, and whenever a run ends
+  /// without being killed.
   public static let json = FileFormat(kind: .json)
-  /// A table with commas (RFC 4180): a line of names, then a row for each item, lines ended by CRLF. Null
-  /// and absent values are empty cells, empty texts are `""`, and objects and arrays are JSON. A name that an item
-  /// has twice is that of two columns.
+  /// A table with commas (RFC 4180): a line of column names, then one row per item, with CRLF line
+  /// ends. Null and absent values are empty cells, empty texts are `""`, and objects and arrays are
+  /// JSON. A name that occurs twice in an item has two columns.
   public static let csv = FileFormat(kind: .csv)
-  /// A table with tabs; otherwise as `csv`, with lines ended by LF, as programs want that split at tabs.
+  /// A table with tabs, and LF line ends as expected by programs that split at tabs; otherwise as
+  /// `csv`.
   public static let tsv = FileFormat(kind: .tsv)
 
-  /// The same, compressed by gzip (RFC 1952).
+  /// The same format, compressed by gzip (RFC 1952).
   public var compressed: FileFormat {
     var format = self
     format.isCompressed = true
     return format
   }
 
-  /// Whether items are rows of cells.
+  /// Whether the format is a table with columns.
   package var isTable: Bool { kind == .csv || kind == .tsv }
 
-  /// The endings by which files of this kind are known.
+  /// The file extensions and their formats.
   package static let endings: [(ending: String, format: FileFormat)] = [
     (".jsonl", .jsonLines), (".ndjson", .jsonLines), (".json", .json), (".csv", .csv),
     (".tsv", .tsv),
   ]
 
-  /// The format that a path's ending says, in letters of any case; nil where it says none.
+  /// Creates the format of a path's extension, in any case; nil for an unknown one.
   public init?(path: String) {
     var name = path.lowercased()
     let isCompressed = name.hasSuffix(".gz")
@@ -55,26 +57,27 @@ public struct FileFormat: Hashable, Sendable {
 
   private init(kind: Kind) { self.kind = kind }
 
-  /// What a stored checkpoint calls it.
+  /// The name of the format in stored checkpoints.
   var name: String { kind.rawValue + (isCompressed ? ".gz" : "") }
 }
 
-/// A column of a table: what it is called, and where an item has its value.
+/// A column of a table: its name, and the path to its value in an item.
 public struct TableColumn: Hashable, Sendable, ExpressibleByStringLiteral {
   /// The name in the table's first line.
   public var name: String
-  /// Where the value is in an item.
+  /// The path to the value in an item.
   public var path: PagePath
 
-  /// A column of values at `path`.
+  /// Creates a column of the values at `path`.
   public init(_ name: String, at path: PagePath) {
     self.name = name
     self.path = path
   }
 
-  /// `title`, a member of that name; `/user/login`, a path, with that name; or `author=/user/login`.
+  /// Creates a column from `title`, a member and its name; `/user/login`, a path, which names the
+  /// column `user.login`; or `author=/user/login`, a name and a path.
   ///
-  /// Throws `PageError` with the code `invalidArgument` for a path that is none.
+  /// Throws `PageError` with the code `invalidArgument` for an invalid path.
   public init(_ text: String) throws {
     let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
     if parts.count == 2, parts[1].hasPrefix("/"), !parts[0].isEmpty {
@@ -86,7 +89,8 @@ public struct TableColumn: Hashable, Sendable, ExpressibleByStringLiteral {
     }
   }
 
-  /// A column known to be right. Traps on a malformed path: use `init(_:)` for text from outside.
+  /// Creates a column from a literal. Traps on an invalid path: use `init(_:)` for text from
+  /// outside.
   public init(stringLiteral value: String) {
     do {
       self = try TableColumn(value)

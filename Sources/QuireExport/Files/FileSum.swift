@@ -1,17 +1,17 @@
 import CZlib
 import QuireCore
 
-/// CRC-32 as gzip and zlib count it (ISO 3309), of bytes that come in pieces.
+/// A CRC-32 as gzip and zlib compute it (ISO 3309), of bytes that arrive in pieces.
 ///
-/// It tells a file that was changed from one that was not. It is no protection from forgers: two files with the
-/// same sum are easily made.
+/// It detects accidental changes of a file. It does not protect from forgery: files with equal sums
+/// are easily made.
 package struct FileSum: Equatable, Sendable {
   private var state: UInt
 
-  /// The sum of nothing.
+  /// Creates the sum of zero bytes.
   package init() { state = 0 }
 
-  /// Adds bytes; how they are cut into pieces does not matter.
+  /// Adds bytes. The sum does not depend on how they are cut into pieces.
   package mutating func add(_ bytes: UnsafeRawBufferPointer) {
     state = quire_crc32(state, bytes.bindMemory(to: UInt8.self).baseAddress, bytes.count)
   }

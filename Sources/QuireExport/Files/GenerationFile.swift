@@ -1,17 +1,18 @@
 import Foundation
 
-/// How far a file of items is committed, in a file of its own beside it, readable by its owner only.
+/// The file beside a file of items that stores how much of it is committed, readable by its owner
+/// only.
 ///
-/// Two slots of equal size take turns: while one is written, the other keeps the generation before it,
-/// and of two whole ones the newer counts. The room of both is taken when the file is made, so that a
-/// full disk has room for the next generation; a larger one moves both into a new file, which takes
-/// the old one's place at once.
+/// Two slots of equal size take turns: while one is written, the other keeps the previous
+/// generation. The newer of two intact generations counts. Both slots are allocated when the file
+/// is created, so a full disk has room for the next generation. A generation that needs larger
+/// slots is written to a new file, which replaces the old one atomically.
 struct GenerationFile {
   private let calls: FileCalls
   private let path: String
   private var file: SinkFile?
   private var slotSize = 4096
-  /// The newest generation and its number; nil where there is none.
+  /// The newest intact generation; nil if there is none.
   private(set) var newest: FileCommit?
   private var number = 0
 
@@ -20,18 +21,18 @@ struct GenerationFile {
     var commit: FileCommit
   }
 
-  /// Where it is beside a file of items.
+  /// Returns the path of the generation file of a file of items.
   static func path(beside target: String) -> String { target + ".checkpoint" }
 
-  /// Where a larger one is until it takes its place.
+  /// Returns the path at which a larger file is written before it replaces the one at `path`.
   static func temporaryPath(for path: String) -> String { path + ".new" }
 
-  /// No file at all.
+  /// Creates an empty value without opening a file at `path`.
   init(none calls: FileCalls, at path: String = "") { (self.path, self.calls) = (path, calls) }
 
-  /// Opens the file at `path` where there is one, and reads the newest whole generation.
+  /// Opens the file at `path`, if it exists, and reads the newest intact generation.
   ///
-  /// Throws `SinkError` with the code `.damaged` where there are only broken ones.
+  /// Throws `SinkError` with the code `.damaged` if all generations are damaged.
   init(_ path: String, _ calls: FileCalls) throws(SinkError) {
     (self.path, self.calls) = (path, calls)
     let descriptor = calls.open(path, O_RDWR | O_NOFOLLOW)
@@ -49,7 +50,7 @@ struct GenerationFile {
 
   private mutating func read(_ file: SinkFile) throws(SinkError) {
     let size = try file.size
-    // Slots of twice the longest line, as `replace` makes them.
+    // `replace` makes two slots of at most twice the longest line.
     guard size <= 4 * Self.longest else {
       throw SinkError(.damaged, "\(path) has \(size) bytes, far more than a checkpoint has.")
     }
@@ -83,13 +84,14 @@ struct GenerationFile {
     }
   }
 
-  /// The longest line: positions are small, and so is what an increment keeps of its items.
+  /// The longest line in bytes. Positions are small, and so are the items that an increment
+  /// remembers.
   private static let longest = 16 << 20
 
-  /// Makes a generation the newest; it survives a loss of power when this returns.
+  /// Stores a new generation, and returns once it survives a loss of power.
   ///
-  /// Throws `SinkError` with the code `.unsupported`, and leaves the file as it is, for one that is too long to be
-  /// read again.
+  /// Throws `SinkError` with the code `.unsupported` if it is too long to be read again, and then
+  /// leaves the file as it is.
   mutating func save(_ commit: FileCommit) throws(SinkError) {
     var line = Seal.file.close(Entry(number: number + 1, commit: commit))
     line.append(0x0A)
@@ -111,7 +113,7 @@ struct GenerationFile {
     newest = commit
   }
 
-  /// Puts a larger file in the place of this one, with the newest generation and the one before it.
+  /// Replaces this file with a larger one that has the new generation and the one before it.
   private mutating func replace(with line: [UInt8]) throws(SinkError) {
     while slotSize < 2 * line.count { slotSize *= 2 }
     var content = [UInt8](repeating: 0, count: 2 * slotSize)
@@ -141,7 +143,7 @@ struct GenerationFile {
     self.file = SinkFile(calls: calls, path: path, descriptor: descriptor)
   }
 
-  /// Gives a file another's name, at once and for good.
+  /// Renames a file atomically and durably.
   static func rename(_ old: String, to new: String, _ calls: FileCalls) throws(SinkError) {
     let result = calls.rename(old, new)
     guard result == 0 else { throw SinkFile.failure(-result, "rename", old) }
@@ -149,39 +151,41 @@ struct GenerationFile {
     try SinkFile.checkSync(calls.syncFolder(folder), folder)
   }
 
-  /// Lets the file go.
+  /// Closes the file.
   mutating func close() {
     if let file { calls.close(file.descriptor) }
     file = nil
   }
 }
 
-/// How much of a file of items is committed.
+/// A generation: how much of a file of items is committed.
 struct FileCommit: Codable, Equatable {
-  /// Bytes that are committed, without what closes the text behind them.
+  /// The number of committed bytes, without the text that closes the file.
   var length = 0
-  /// Their CRC-32, as `crc32` prints it.
+  /// The CRC-32 of these bytes, in the notation of the `crc32` command.
   var sum = FileSum().text
-  /// Whether what stands behind them is an export's own, to be cut off.
+  /// Whether bytes after the committed ones were written by an export, and may be cut off.
   var isOpen = false
-  /// What else stands behind them and closes the text, in bytes.
+  /// The length in bytes of the text after them that closes the file.
   var closing = 0
-  /// Which file they are in that is to take the destination's place; nil where they are in that.
+  /// The file that contains these bytes and is to replace the destination; nil if they are in the
+  /// destination.
   var staged: Staged?
-  /// What the bytes are: format and settings.
+  /// The format and the settings with which the bytes were written.
   var format: String
-  /// The columns of the table.
+  /// The columns that were found in the items of a table; nil for other files and for chosen
+  /// columns.
   var columns: [String]?
   /// Whether the first rows have fewer cells than there are columns.
   var isRagged = false
-  /// How far the listing reaches in them; nil while nothing is committed.
+  /// The checkpoint of these bytes; nil if no export has committed yet.
   var checkpoint: Checkpoint.Stored?
 
-  /// A file beside the destination.
+  /// The kind of a file that replaces the destination when a run is complete.
   enum Staged: String, Codable, CaseIterable {
-    /// A later run, by `SinkMode.replace`.
+    /// The items of a later run, by `SinkMode.replace`.
     case replacement
-    /// A table once more, with all columns in every row.
+    /// A copy of the table with all columns in every row.
     case filled
 
     func path(beside target: String) -> String { "\(target).quire-\(rawValue)" }
@@ -190,7 +194,7 @@ struct FileCommit: Codable, Equatable {
   /// Whether the run is complete.
   var isComplete: Bool { checkpoint.map { $0.position == nil } ?? false }
 
-  /// Whether the run is over, and stays beside what it was to replace.
+  /// Whether the run fell short of the one that it was to replace; see `Checkpoint.fellShort`.
   var fellShort: Bool { checkpoint?.fellShort ?? false }
 }
 

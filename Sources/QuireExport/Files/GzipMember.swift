@@ -1,24 +1,23 @@
 import CZlib
 
-/// Compresses bytes into a member of gzip (RFC 1952). A file is as many members as there were commits, one
-/// behind the other, and every reader takes them for one text: what is cut off behind a member costs
-/// nothing in front of it.
+/// A compressor for one gzip member (RFC 1952). Each commit is a member; readers concatenate the
+/// text of all members, so a file that is cut after a member remains readable.
 ///
-/// Level 6, zlib's own default. A member costs 18 bytes, and a dictionary that begins anew; at a
-/// megabyte and more in each, less than a percent.
+/// Uses level 6, zlib's default. A member costs 18 bytes and starts with an empty dictionary; with
+/// a megabyte or more in each, this is less than a percent.
 final class GzipMember {
   private var stream = z_stream()
 
-  /// Begins a member.
+  /// Creates a compressor at the start of a member.
   init() throws(SinkError) {
-    // 15 bits of window, and 16 more for gzip's head and foot.
+    // A window of 15 bits; adding 16 selects gzip's header and trailer.
     try Self.check(quire_deflate_init(&stream, 6, 15 + 16))
   }
 
   deinit { deflateEnd(&stream) }
 
-  /// Adds bytes, and returns what there is of the member so far and was not returned before; all of it
-  /// where it `ends`.
+  /// Compresses bytes, and returns the output available so far. If the member `ends`, returns the
+  /// rest of it.
   func add(_ bytes: [UInt8], ends: Bool) throws(SinkError) -> [UInt8] {
     var bytes = bytes
     var output: [UInt8] = []
@@ -46,13 +45,13 @@ final class GzipMember {
   }
 }
 
-/// Reads the text of a file of gzip members.
+/// A decompressor for files of gzip members.
 final class GzipReader {
   private var stream = z_stream()
-  /// Whether what came so far are whole members.
+  /// Whether the bytes so far are complete members.
   private(set) var isAtEnd = true
 
-  /// Reads from the beginning.
+  /// Creates a decompressor at the start of a file.
   init() throws(SinkError) {
     guard quire_inflate_init(&stream, 15 + 16) == Z_OK else {
       throw SinkError(.writeFailed, "zlib has no room to decompress.")
@@ -61,7 +60,8 @@ final class GzipReader {
 
   deinit { inflateEnd(&stream) }
 
-  /// Hands over the text of the next bytes, in pieces; they may be cut anywhere.
+  /// Decompresses the next bytes, which may be cut anywhere, and passes the text to `use` in
+  /// pieces.
   func add(_ bytes: [UInt8], _ use: ([UInt8]) throws -> Void) throws {
     var bytes = bytes
     var chunk = [UInt8](repeating: 0, count: 256 << 10)
@@ -89,7 +89,8 @@ final class GzipReader {
     }
   }
 
-  /// Whether the text of a file ends with a line, or is empty; nil where the file is not made of whole members.
+  /// Returns whether the text of a file ends with a line feed or is empty; nil if the file does not
+  /// consist of complete members.
   static func endsLine(_ file: SinkFile) throws -> Bool? {
     let reader = try GzipReader()
     var (offset, last) = (0, UInt8(ascii: "\n"))

@@ -2,30 +2,30 @@ import QuireCore
 import QuireJSON
 import QuirePagination
 
-/// Writes items as rows of cells (RFC 4180), and finds columns as they appear.
+/// Encodes items as rows of cells (RFC 4180), and finds the columns in the items.
 struct TableRows {
-  /// What stands between cells: a comma, or a tab.
+  /// The byte between cells: a comma or a tab.
   let delimiter: UInt8
-  /// What ends a line.
+  /// The bytes at the end of a line.
   private let lineEnd: [UInt8]
   private let guardsFormulas: Bool
-  /// The paths of the columns, where they were chosen; nil where they are found.
+  /// The paths of the chosen columns; nil if columns are found in the items.
   private let chosen: [PagePath]?
-  /// The names of the columns. A name that an item has twice has two columns, as in a table that a server wrote so.
+  /// The names of the columns. A name that occurs twice in an item has two columns, as in tables
+  /// from servers.
   private(set) var columns: [String] = []
-  /// The first column of each name.
+  /// The index of the first column of each name.
   private var places: [ExactName: Int] = [:]
   private var uses: [ColumnUse] = []
-  /// Whether the first line is written: columns that are found later leave rows behind that have fewer
-  /// cells.
+  /// Whether the first line is written. Rows before a column that is found later have fewer cells.
   var hasHead: Bool
-  /// Whether columns are found, and were not chosen.
+  /// Whether columns are found in the items rather than chosen.
   var isFinding: Bool { chosen == nil }
-  /// Whether there are such rows.
+  /// Whether rows with fewer cells than columns were written.
   private(set) var isRagged = false
-  /// How many rows there were.
+  /// The number of rows so far.
   private var row = 0
-  /// The most columns that are found, as many as the widest spreadsheets have.
+  /// The maximum number of found columns: the limit of the widest spreadsheets.
   private static let mostColumns = 16_384
 
   init(
@@ -41,7 +41,7 @@ struct TableRows {
     for name in chosen?.map(\.name) ?? found ?? [] { addColumn(name) }
   }
 
-  /// The line of names.
+  /// The first line, with the names of the columns.
   var head: [UInt8] {
     var line: [UInt8] = []
     for (index, name) in columns.enumerated() {
@@ -51,7 +51,7 @@ struct TableRows {
     return line + lineEnd
   }
 
-  /// Appends an item's row.
+  /// Appends the row of an item.
   mutating func append(_ item: RawItem, to output: inout [UInt8]) throws {
     let start = output.count
     if let chosen {
@@ -62,22 +62,22 @@ struct TableRows {
     } else {
       try appendFound(item, to: &output)
     }
-    // An empty line would be taken for none.
+    // Readers skip empty lines, so a row of one empty cell is quoted.
     if output.count == start { output += [0x22, 0x22] }
     output += lineEnd
   }
 
-  /// Finds the columns of an item.
+  /// Adds columns for the members of an item.
   mutating func find(_ item: RawItem) throws {
     row += 1
     for (name, _) in try members(of: item) { _ = try place(of: name) }
   }
 
-  /// An item that is no object is a cell of its own.
+  /// Returns the members of an item; an item that is not an object is a member called `value`.
   private func members(of item: RawItem) throws -> [(name: String, value: RawItem)] {
     if let members = item.members() { return members }
     guard item.bytes.first == UInt8(ascii: "{") else { return [("value", item)] }
-    // An item of another format is JSON by its bytes alone.
+    // The storage does not index the members of this format, so the bytes are parsed as JSON.
     return try RawItem(Array(item.bytes)).members() ?? [("value", item)]
   }
 
@@ -88,12 +88,13 @@ struct TableRows {
       cells.append((try place(of: name), value))
     }
     cells.sort { $0.place < $1.place }
-    // Items may have few of very many columns.
+    // Absent cells are appended as runs of delimiters: an item may have few of very many columns.
     var last = 0
     for (place, cell) in cells {
       appendDelimiters(place - last, to: &output)
       last = place
-      // Half a surrogate pair is no character that a cell could have: the text stays as the server wrote it.
+      // Half a surrogate pair cannot be decoded as text: the cell then keeps the JSON of the
+      // server.
       let isContainer = cell.bytes.first.map("{[".utf8.contains) ?? false
       if !isContainer, let value = try? cell.value {
         append(value, to: &output)
@@ -112,7 +113,7 @@ struct TableRows {
     }
   }
 
-  /// The column for the next value of this name in the row.
+  /// Returns the column for the next value of this name in the row.
   private mutating func place(of name: String) throws(SinkError) -> Int {
     guard let first = places[ExactName(text: name)] else { return try newColumn(name) }
     var place = first
@@ -129,7 +130,8 @@ struct TableRows {
   }
 
   private mutating func newColumn(_ name: String) throws(SinkError) -> Int {
-    // Each row has a cell of each column: where every item had names of its own, the file would grow by their square.
+    // Limited because each row has a cell for each column: if every item had names of its own, the
+    // file would grow with the square of their number.
     guard columns.count < Self.mostColumns else {
       throw SinkError(
         .unfit,
@@ -172,12 +174,13 @@ struct TableRows {
     let needsQuotes =
       bytes.isEmpty
       || bytes.contains { $0 == delimiter || $0 == 0x22 || $0 == 0x0A || $0 == 0x0D }
-      // Some readers take white space at the ends for layout.
+      // Some readers trim white space at the ends of unquoted cells.
       || bytes.first == 0x20 || bytes.last == 0x20
     if needsQuotes { append(quoted: bytes, to: &output) } else { output += bytes }
   }
 
-  /// What makes a spreadsheet take a text for a formula, the wide forms of East Asia among it (OWASP, CSV Injection).
+  /// The characters at the start of a text that make spreadsheets read it as a formula, including
+  /// East Asian wide forms (OWASP, CSV Injection).
   private static let formulaStarts = Set(
     "=+-@\t\r\n\u{FF1D}\u{FF0B}\u{FF0D}\u{FF20}".unicodeScalars)
 
@@ -191,7 +194,8 @@ struct TableRows {
   }
 }
 
-/// Which of the columns of one name have a value in a row. The first of them knows.
+/// The use of the columns of one name within a row. Kept in the entry of the first of these
+/// columns, except for `following`.
 private struct ColumnUse {
   /// The last row with a value of this name.
   var row: Int
@@ -203,8 +207,8 @@ private struct ColumnUse {
   var following: Int?
 }
 
-/// A name as its server wrote it: two that Swift takes for the same text, because they only write an
-/// accent in other ways, are two columns.
+/// A name compared by its bytes. Names with the same accent in different Unicode notation are equal
+/// as `String`s, but have separate columns.
 private struct ExactName: Hashable {
   let text: String
 
@@ -216,7 +220,8 @@ private struct ExactName: Hashable {
   }
 }
 
-/// Gives every row of a table as many cells as it has columns, and the table its whole first line.
+/// Copies the text of a table, padding every row with empty cells and replacing the first line by
+/// one with all columns.
 struct TableFiller {
   private let delimiter: UInt8
   private let columns: Int
@@ -230,7 +235,7 @@ struct TableFiller {
     head = rows.head
   }
 
-  /// Hands over the same text, filled up, in pieces; it may be cut anywhere.
+  /// Passes the padded text to `use` in pieces. `text` may be cut anywhere.
   mutating func fill(_ text: [UInt8], _ use: ([UInt8]) throws -> Void) throws {
     var output: [UInt8] = []
     output.reserveCapacity(text.count + 1024)
@@ -238,7 +243,7 @@ struct TableFiller {
       if byte == 0x22 { isQuoted.toggle() }
       let isEnd = !isQuoted && (byte == 0x0A || byte == 0x0D)
       if let head {
-        // The old first line is left out.
+        // The old first line is dropped.
         if isEnd, byte == 0x0A {
           output += head
           self.head = nil

@@ -1,21 +1,21 @@
 package import QuirePagination
 
-/// What a column of a table holds. A column is widened as values come that it cannot hold, and never
-/// narrowed: the type of values in any order is the same.
+/// The type of a table's column. A column is widened when a value does not fit, and never narrowed;
+/// the result does not depend on the order of the values.
 package enum ColumnType: String, Codable, Sendable {
-  /// Nothing but nulls so far.
+  /// Only nulls so far.
   case none
   case boolean
-  /// Whole numbers of 64 bits.
+  /// Whole numbers that fit 64 bits.
   case integer
-  /// Numbers with a fraction or an exponent, and, in `number`, whole ones among them.
+  /// Numbers with a fraction or an exponent; `number` also has whole numbers among them.
   case decimal, number
   /// Objects and arrays, as JSON text.
   case json
-  /// Anything: texts, and everything else as its JSON text.
+  /// Any values: strings as their text, all others as JSON text.
   case text
 
-  /// The narrowest type that holds what both hold.
+  /// Returns the narrowest type for the values of both.
   package func joined(_ other: ColumnType) -> ColumnType {
     switch (self, other) {
     case _ where self == other: self
@@ -28,17 +28,18 @@ package enum ColumnType: String, Codable, Sendable {
   }
 }
 
-/// What a kind of database can hold.
+/// The capabilities of a kind of database.
 package struct TableDialect: Sendable {
-  /// Whether names that differ in the case of ASCII letters are one name.
+  /// Whether names that differ only in the case of ASCII letters are equal.
   package var foldsCase: Bool
-  /// The longest name, in bytes of UTF-8.
+  /// The maximum length of a name in bytes of UTF-8.
   package var longestName: Int
-  /// Names that no column can have.
+  /// Names that a column must not have.
   package var reserved: Set<String>
-  /// Whether decimals of any length are numbers; else those that a `Double` gives back.
+  /// Whether numeric columns hold decimals of any length; otherwise only those that a `Double`
+  /// gives back unchanged.
   package var hasLongDecimals: Bool
-  /// Whether texts can hold the character NUL.
+  /// Whether texts can contain the character NUL.
   package var holdsNUL: Bool
 
   package init(
@@ -52,12 +53,12 @@ package struct TableDialect: Sendable {
     self.holdsNUL = holdsNUL
   }
 
-  /// A name as the database compares it.
+  /// Returns the form of a name that is equal for all names that the database takes as equal.
   package func folded(_ name: some Sequence<UInt8>) -> [UInt8] {
     name.map { foldsCase && (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains($0) ? $0 | 0x20 : $0 }
   }
 
-  /// The type of one value.
+  /// Returns the type of one value.
   @inline(__always)
   package func type(of member: RawMember) -> ColumnType {
     switch member.kind {
@@ -71,7 +72,7 @@ package struct TableDialect: Sendable {
 }
 
 extension String {
-  /// A name of SQL that is this text.
+  /// The text as a quoted SQL identifier.
   package var quotedName: String { "\"\(replacing("\"", with: "\"\""))\"" }
 }
 
@@ -81,7 +82,8 @@ package struct NumberText {
 
   package init(_ text: UnsafeBufferPointer<UInt8>) { self.text = text }
 
-  /// The number, where it is a whole one of 64 bits, written without a fraction or an exponent.
+  /// The value of a whole number that fits 64 bits and is written without a fraction or an
+  /// exponent; nil otherwise.
   @inline(__always)
   package var integer: Int64? {
     var index = 0
@@ -101,7 +103,7 @@ package struct NumberText {
     return isNegative && magnitude == UInt64(Int64.max) + 1 ? .min : nil
   }
 
-  /// The nearest `Double`.
+  /// The nearest `Double`; not a number for malformed text.
   package var double: Double { Double(String(decoding: text, as: UTF8.self)) ?? .nan }
 
   @inline(__always)
@@ -113,12 +115,12 @@ package struct NumberText {
     let parts = Digits(text)
     let isWhole = !text.contains { $0 == UInt8(ascii: ".") || $0 | 0x20 == UInt8(ascii: "e") }
     if dialect.hasLongDecimals {
-      // PostgreSQL: 131,072 digits before the point and 16,383 behind it.
+      // PostgreSQL's `numeric` has 131,072 digits before the point and 16,383 after it.
       guard text.count < 10_000, abs(parts.exponent) < 16_000 - text.count else { return .text }
       return isWhole ? .number : .decimal
     }
     if isWhole { return .text }
-    // Fifteen digits always come back from a `Double` (IEEE 754, `DBL_DIG`).
+    // `Double` preserves any fifteen digits (IEEE 754, `DBL_DIG`).
     if parts.digits.count <= 15, abs(parts.exponent) < 290 { return .decimal }
     let value = double
     guard value.isFinite else { return .text }
@@ -126,7 +128,8 @@ package struct NumberText {
     return Array(shortest.utf8).withUnsafeBufferPointer { Digits($0) == parts } ? .decimal : .text
   }
 
-  /// The digits that count, and the power of ten of the last one: numbers are equal where both are.
+  /// The significant digits and the power of ten of the last one: equal numbers have equal digits
+  /// and exponents.
   private struct Digits: Equatable {
     var digits: [UInt8] = []
     var exponent = 0
@@ -147,7 +150,7 @@ package struct NumberText {
       }
       if index < text.count {
         let written = String(decoding: text[(index + 1)...], as: UTF8.self)
-        // One beyond all that can be held is as good as any other such.
+        // Exponents beyond those of all types need not differ.
         let power = Int(written) ?? (written.hasPrefix("-") ? .min : .max)
         exponent += min(max(power, -1 << 40), 1 << 40)
       }

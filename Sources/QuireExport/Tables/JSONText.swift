@@ -1,9 +1,10 @@
 package import QuireCore
 package import QuirePagination
 
-/// What a JSON string says, from what stands between its quotes (RFC 8259, section 7). The page was checked.
+/// Reads the text of JSON strings, given as the bytes between the quotes (RFC 8259, section 7). The
+/// page was validated before.
 package enum JSONText {
-  /// Appends the text as UTF-8. Half a surrogate pair becomes U+FFFD; bytes that are no UTF-8 stay.
+  /// Appends the text as UTF-8. Half a surrogate pair becomes U+FFFD; invalid UTF-8 is kept.
   package static func append(_ written: UnsafeBufferPointer<UInt8>, to output: inout [UInt8]) {
     var index = 0
     while index < written.count {
@@ -35,7 +36,7 @@ package enum JSONText {
     }
   }
 
-  /// The text of a name.
+  /// Returns the text of a member's name.
   package static func text(_ written: [UInt8]) -> String {
     guard written.contains(UInt8(ascii: "\\")) else {
       return String(decoding: written, as: UTF8.self)
@@ -45,7 +46,7 @@ package enum JSONText {
     return String(decoding: output, as: UTF8.self)
   }
 
-  /// Whether the text has the character NUL: JSON cannot write it otherwise.
+  /// Returns whether the text contains the character NUL, which JSON can only write as `\u0000`.
   static func hasNUL(_ written: UnsafeBufferPointer<UInt8>) -> Bool {
     var index = 0
     while index + 1 < written.count {
@@ -59,8 +60,8 @@ package enum JSONText {
     return false
   }
 
-  /// Whether JSON text has escapes of what is no character of a text in some databases: NUL, and halves of
-  /// surrogate pairs.
+  /// Returns whether the text has escapes of characters that some databases cannot store: NUL, and
+  /// halves of surrogate pairs.
   package static func hasUnheld(_ written: UnsafeBufferPointer<UInt8>) -> Bool {
     guard written.contains(UInt8(ascii: "\\")) else { return false }
     var hasUnheld = false
@@ -68,7 +69,7 @@ package enum JSONText {
     return hasUnheld
   }
 
-  /// Puts the symbol of NUL, and U+FFFD for halves of surrogate pairs, in the place of their escapes.
+  /// Replaces these escapes: NUL by its symbol U+2400, and halves of surrogate pairs by U+FFFD.
   package static func replaceUnheld(in text: inout [UInt8]) {
     var places: [(place: Int, digits: String)] = []
     text.withUnsafeBufferPointer { text in
@@ -129,10 +130,10 @@ package enum JSONText {
   }
 }
 
-/// Half a surrogate pair is no character that a value could have, though JSON has room for it (RFC 8259, section
-/// 8.2): an export goes on with the text as the server wrote it.
+/// JSON allows half a surrogate pair (RFC 8259, section 8.2), which is not a character and cannot
+/// be decoded. These methods let an export continue with the text as the server wrote it.
 extension RawItem {
-  /// What is at a path; of what has half a surrogate pair in it, its JSON text.
+  /// Returns the value at a path; if it contains half a surrogate pair, its JSON text.
   func valueOrText(at path: PagePath) throws -> JSONValue? {
     do {
       return try value(at: path)
@@ -141,7 +142,7 @@ extension RawItem {
     }
   }
 
-  /// What is at a path; nil also for what has half a surrogate pair in it.
+  /// Returns the value at a path; nil also if it contains half a surrogate pair.
   package func valueIfUnicode(at path: PagePath) throws -> JSONValue? {
     do {
       return try value(at: path)

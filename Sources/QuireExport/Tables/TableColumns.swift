@@ -1,45 +1,47 @@
 package import QuirePagination
 
-/// Which columns a table has, of which type, and which member of its items each holds. A machine: the
-/// database does what has changed.
+/// The columns of a table, their types, and the member of its items that each holds. A pure
+/// machine: the caller applies the changes to the database.
 package struct TableColumns: Sendable {
-  /// A column.
+  /// A column of the table, as it is stored.
   package struct Column: Codable, Hashable, Sendable {
-    /// The member whose values it holds; nil for a column of the sink's own.
+    /// The member whose values the column holds; nil for a column of the sink's own.
     package var member: String?
     package var name: String
     package var type: ColumnType
   }
 
-  /// A part of the key.
+  /// A part of the key: its path, and the index of its column.
   package struct KeyPart: Sendable {
     package let path: PagePath
     package let place: Int
   }
 
-  /// What holds members that have no column, or whose text a column cannot hold: a JSON object.
+  /// The name of the column for members without a column, and for values that their column cannot
+  /// hold. It holds a JSON object.
   package static let rest = "_rest"
 
   package private(set) var columns: [Column] = []
   package private(set) var key: [KeyPart] = []
-  /// Where the whole item is kept, and where what has no other place.
+  /// The indices of the columns for the whole item and for `rest`; nil if the table has none.
   package private(set) var itemPlace: Int?
   package private(set) var restPlace: Int?
 
   private let dialect: TableDialect
-  /// How many columns there may be.
+  /// The maximum number of columns.
   private let limit: Int
   private let keepsAll: Bool
-  /// Names that are taken, folded where case does not count.
+  /// Names in use, case-folded if the database ignores case.
   private var taken: Set<[UInt8]> = []
-  /// Columns by their member's name.
+  /// The index of each column by its member's name.
   private var places: [[UInt8]: Int] = [:]
-  /// The column whose value came next to that of each, last time, and how its name was written.
+  /// For each column, the column of the member that followed it in the last item, and that member's
+  /// written name. Entry 0 is for the first member of an item.
   private var followers: [(place: Int, name: [UInt8])] = []
   private var last = 0
 
-  /// The columns of a new table, or those that were `stored`; `foreign` are names of columns that others
-  /// have added to it.
+  /// Creates the columns of a new table, or restores the `stored` ones. `foreign` are the names of
+  /// columns that other programs have added to the table.
   package init(
     _ shape: TableShape, in dialect: TableDialect, limit: Int, stored: [Column]? = nil,
     foreign: [String] = []
@@ -61,8 +63,8 @@ package struct TableColumns: Sendable {
 
   // MARK: Members
 
-  /// Where a member's values go; nil for one that has no column. Members mostly come in the order they
-  /// came in before.
+  /// Returns the column of a member; nil if it has none. Fastest for members in the same order as
+  /// in the item before.
   @inline(__always)
   package mutating func place(of name: UnsafeBufferPointer<UInt8>) -> Int? {
     let expected = followers[last].name
@@ -75,13 +77,13 @@ package struct TableColumns: Sendable {
     return lookUp(name)
   }
 
-  /// Begins with the first member of an item.
+  /// Starts a new item: the next member is its first one.
   @inline(__always)
   package mutating func beginItem() { last = 0 }
 
   private mutating func lookUp(_ written: UnsafeBufferPointer<UInt8>) -> Int? {
     let written = Array(written)
-    // Most names are written as they are, without escapes and in UTF-8.
+    // Most names are written without escapes.
     let plain = written.contains(UInt8(ascii: "\\")) ? nil : places[written]
     guard let found = plain ?? places[Array(JSONText.text(written).utf8)] else { return nil }
     followers[last] = (found, written)
@@ -89,10 +91,9 @@ package struct TableColumns: Sendable {
     return found
   }
 
-  /// Makes room for a member's value: finds its column or adds one, and widens it.
+  /// Finds or adds the column of a member, and widens it for the member's value.
   ///
-  /// Returns nil where it has no column. What has none, or whose text its column cannot hold, needs the
-  /// column of the rest.
+  /// Returns nil if the member has no column. Adds the column `rest` if the member needs it.
   mutating func observe(_ member: RawMember) -> Int? {
     guard let place = place(of: member.name) ?? placeOfNew(member.name) else {
       if keepsAll { addRest() }
@@ -106,7 +107,7 @@ package struct TableColumns: Sendable {
     return place
   }
 
-  /// Where a member's value goes; nil where the columns would have to change for it.
+  /// Returns the column of a member; nil if the columns have to change for its value.
   package mutating func fittingPlace(of member: RawMember) -> Int? {
     guard let place = place(of: member.name), dialect.holds(member) else { return nil }
     let known = columns[place].type
@@ -115,17 +116,17 @@ package struct TableColumns: Sendable {
     return known == type || known.joined(type) == known ? place : nil
   }
 
-  /// Whether the column holds a part of the key that is a member.
+  /// Returns whether the column holds a part of the key.
   @inline(__always)
   package func isKey(_ place: Int) -> Bool {
     for part in key where part.place == place { return true }
     return false
   }
 
-  /// Whether items keep members that have no column.
+  /// Whether members without a column are kept in `rest`.
   package var keepsRest: Bool { keepsAll }
 
-  /// Makes the column for what has no other.
+  /// Adds the column `rest` if the table has none.
   package mutating func addRest() {
     if restPlace == nil { restPlace = place(ofOwn: Self.rest, type: .json) }
   }
@@ -133,7 +134,7 @@ package struct TableColumns: Sendable {
   // MARK: Columns
 
   private mutating func placeOfNew(_ name: UnsafeBufferPointer<UInt8>) -> Int? {
-    // Room for the rest.
+    // One column is reserved for `rest`.
     guard keepsAll, columns.count < limit - 1 else { return nil }
     return place(ofNew: JSONText.text(Array(name)))
   }
@@ -157,7 +158,8 @@ package struct TableColumns: Sendable {
     return columns.count - 1
   }
 
-  /// Gives other names to columns of members whose names are those of others by now: what each was called, and is.
+  /// Renames the columns of members whose names `foreign` columns have taken. Returns the old and
+  /// new names.
   package mutating func giveWay(to foreign: [String]) -> [(old: String, new: String)] {
     let names = Set(foreign.map { dialect.folded($0.utf8) })
     taken.formUnion(names)
@@ -175,8 +177,8 @@ package struct TableColumns: Sendable {
     return changes
   }
 
-  /// A name for a member's column: its own, where a column can have it and none has, else one with a
-  /// number.
+  /// Returns a name for the column of a member: the member's own if it is valid and free, else with
+  /// a number added.
   private func freeName(for member: String) -> String {
     var name = member.replacing("\0", with: "\u{FFFD}")
     if name.isEmpty { name = "_" }
@@ -201,7 +203,7 @@ private func isEqual(
 }
 
 extension TableDialect {
-  /// Whether a column can hold a value's text as it is.
+  /// Returns whether a column can hold the text of a value unchanged.
   func holds(_ member: RawMember) -> Bool {
     switch member.kind {
     case .flawedString: false

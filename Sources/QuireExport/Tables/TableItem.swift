@@ -1,35 +1,35 @@
 import QuireCore
 package import QuirePagination
 
-/// An item on its way into a table: an object whose members can be visited.
+/// An item to write to a table, as an object whose members can be visited.
 package struct TableItem: Sendable {
   private let whole: RawItem
   private let object: RawItem
-  /// Whether the row with its key is to go; it has nothing else then.
+  /// Whether to delete the row with the item's key; the object then has only the key.
   package let isDeletion: Bool
 
-  /// What `shape` says of an item; throws as `TableShape.object(of:)`.
+  /// Creates the object of an item as `shape` defines it. Throws as `TableShape.object(of:)`.
   package init(_ item: RawItem, _ shape: TableShape) throws {
     whole = item
     object = try shape.object(of: item)
     isDeletion = false
   }
 
-  /// The deletion of an item's row. Throws `SinkError` with the code `unfit` where a part of its key is missing,
-  /// or the table has none.
+  /// Creates the deletion of an item's row. Throws `SinkError` with the code `unfit` if a part of
+  /// the key is missing or the table has no key.
   package init(deletionOf item: RawItem, _ shape: TableShape) throws {
     whole = item
     object = try shape.key(of: item)
     isDeletion = true
   }
 
-  /// What a table gets of a page; throws as the two above.
+  /// Returns the items and deletions of a page. Throws as both initializers.
   package static func all(of page: SinkPage, _ shape: TableShape) throws -> [TableItem] {
     try page.items.map { try TableItem($0, shape) }
       + page.deleted.map { try TableItem(deletionOf: $0, shape) }
   }
 
-  /// Items and deletions in turn, each as many as come together.
+  /// Divides items into runs of consecutive writes and consecutive deletions.
   package static func runs(of items: [TableItem]) -> [ArraySlice<TableItem>] {
     var runs: [ArraySlice<TableItem>] = []
     var start = items.startIndex
@@ -41,21 +41,23 @@ package struct TableItem: Sendable {
     return runs
   }
 
-  /// How many bytes it has.
+  /// The length of the item in bytes.
   package var count: Int { whole.bytes.count }
 
-  /// Shows each member, in order, then calls `finish`, until which the bytes live.
+  /// Visits each member in order, then calls `finish`. The members' bytes are valid until `finish`
+  /// returns.
   @inline(__always)
   package func visit(_ visit: (RawMember) throws -> Void, finish: () throws -> Void) throws {
     _ = try object.visitMembers(visit, finish: finish)
   }
 
-  /// Appends the JSON text of a member's value, without white space.
+  /// Appends a member's value as JSON without white space.
   package func append(_ member: RawMember, to output: inout [UInt8]) {
     object.value(of: member).appendCompact(to: &output)
   }
 
-  /// Appends a member to the JSON text of an object, or begins one with it where the text is empty.
+  /// Appends a member to `text`, the beginning of a JSON object. Begins the object if `text` is
+  /// empty.
   package func add(_ member: RawMember, to text: inout [UInt8]) {
     text.append(text.isEmpty ? UInt8(ascii: "{") : UInt8(ascii: ","))
     text.append(UInt8(ascii: "\""))
@@ -64,13 +66,13 @@ package struct TableItem: Sendable {
     append(member, to: &text)
   }
 
-  /// Appends the whole item, without white space.
+  /// Appends the whole item as JSON without white space.
   package func append(to output: inout [UInt8]) { whole.appendCompact(to: &output) }
 
-  /// Finds or adds a column for each of its members, and widens it. `seen` has for each column the mark
+  /// Finds or adds a column for each member, and widens it. `seen` has for each column the `mark`
   /// of the last item with a value for it.
   ///
-  /// Throws `SinkError` with the code `unfit` where a part of its key is missing or null.
+  /// Throws `SinkError` with the code `unfit` if a part of the key is missing or null.
   package func observe(
     by columns: inout TableColumns, _ seen: inout [Int], mark: Int
   ) throws {
@@ -81,7 +83,7 @@ package struct TableItem: Sendable {
         guard let place = columns.observe(member) else { return }
         while seen.count <= place { seen.append(0) }
         guard seen[place] != mark else {
-          // The first one counts; the rest holds the other.
+          // The first of several members with one name has the column; `rest` holds the others.
           columns.addRest()
           return
         }
@@ -91,7 +93,7 @@ package struct TableItem: Sendable {
     if keyed < columns.key.count { throw TableShape.unfit(try missingKey(of: &columns)) }
   }
 
-  /// The first part of the key that is missing or null.
+  /// Returns the first part of the key that is missing or null.
   private func missingKey(of columns: inout TableColumns) throws -> PagePath {
     var present: Set<Int> = []
     try visit(

@@ -1,8 +1,8 @@
 import Foundation
 
-/// What the rows of `_quire` have in common, in any database.
+/// Checks of the table `_quire`, which has a row for each table of a database that exports write.
 extension TableShape.Settings {
-  /// Throws where the table at `place` was made with these settings and an export asks for others.
+  /// Throws if the table at `place` was made with these settings and an export has other ones.
   package func check(_ asked: TableShape.Settings, of place: String) throws(SinkError) {
     guard self != asked else { return }
     let difference =
@@ -21,7 +21,7 @@ extension TableShape.Settings {
 }
 
 extension SinkError {
-  /// A table that no export wrote.
+  /// Returns the error for a table that no export wrote.
   package static func notOurs(_ table: String, of database: String) -> SinkError {
     SinkError(
       .notOurs,
@@ -29,7 +29,7 @@ extension SinkError {
         + "this one away. Nothing was requested.")
   }
 
-  /// A table that is gone, and has a checkpoint.
+  /// Returns the error for a table that has a checkpoint but does not exist.
   package static func missing(_ table: String, of database: String) -> SinkError {
     SinkError(
       .damaged,
@@ -39,15 +39,17 @@ extension SinkError {
 
 }
 
-/// The row of a table in `_quire`: its checkpoint, its settings, and what its columns mean.
+/// A row of `_quire`: the checkpoint, the settings and the columns of a table.
 package struct LedgerRow {
   package let checkpoint: Checkpoint
   package let settings: TableShape.Settings
   package let columns: [TableColumns.Column]
-  /// The columns of the table that is to take its place; nil where there is none.
+  /// The columns of the staged table, which replaces the table when its run is complete; nil if
+  /// there is none.
   package let staged: [TableColumns.Column]?
 
-  /// Reads the cells; throws `SinkError` for what is damaged.
+  /// Decodes the cells of a row. Throws `SinkError` with the code `.damaged` or `.unsupported` if
+  /// one cannot be read.
   package init(
     of table: String, _ checkpoint: String?, _ settings: String?, _ columns: String?,
     _ staged: String?
@@ -66,14 +68,14 @@ package struct LedgerRow {
   }
 }
 
-/// What rows of `_quire` hold besides checkpoints: JSON.
+/// The JSON in rows of `_quire`, apart from checkpoints.
 package enum LedgerText {
-  /// The same text for the same value.
+  /// Encodes a value; equal values have equal texts.
   package static func encoded(_ value: some Encodable) throws -> String {
     String(decoding: try JSONEncoder.ordered.encode(value), as: UTF8.self)
   }
 
-  /// Reads what `encoded` wrote.
+  /// Decodes a text written by `encoded`.
   fileprivate static func decoded<Value: Decodable>(_ text: String) throws -> Value {
     try JSONDecoder().decode(Value.self, from: Data(text.utf8))
   }

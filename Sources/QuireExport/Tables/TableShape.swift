@@ -2,25 +2,25 @@ import QuireCore
 import QuireJSON
 public import QuirePagination
 
-/// What of an item goes into a table, and what it is found by.
+/// The parts of an item that a table stores, and the key by which it finds rows.
 package struct TableShape: Sendable {
-  /// What is stored of it: what was written in another shape is another table.
+  /// The stored form of a shape. A table can only be continued with equal settings.
   package struct Settings: Codable, Hashable, Sendable {
-    /// Paths of the key.
+    /// The paths of the key; empty for none.
     package var key: [String]
-    /// Names and paths of the chosen columns; nil for all members.
+    /// The names and paths of the chosen columns; nil for all members.
     package var columns: [String]?
-    /// The column that holds the whole item.
+    /// The name of the column for the whole item; nil for none.
     package var item: String?
   }
 
   package let key: TableKey?
   package let columns: [TableColumn]?
-  /// The column that holds the whole item; nil for none.
+  /// The name of the column for the whole item; nil for none.
   package let item: String?
-  /// The members that are the key.
+  /// The names of the members that form the key.
   package let keyNames: [String]
-  /// Parts of the key that no member holds yet.
+  /// The parts of the key that are not members of the row yet.
   private let extras: [(name: String, path: PagePath)]
 
   package init(key: TableKey?, columns: [TableColumn]?, item: String?) {
@@ -45,10 +45,11 @@ package struct TableShape: Sendable {
       item: item)
   }
 
-  /// The object whose members are the row: the item, where nothing else is asked for.
+  /// Returns the object whose members form the row: the item itself if its members are all that is
+  /// stored.
   ///
-  /// An item that is no object is the member `value` of one. Throws `malformed` for what is no JSON, and
-  /// `SinkError` with the code `unfit` where a part of the key is missing.
+  /// An item that is not an object becomes the member `value` of one. Throws `malformed` for
+  /// invalid JSON, and `SinkError` with the code `unfit` if a part of the key is missing.
   func object(of item: RawItem) throws -> RawItem {
     if columns == nil, extras.isEmpty, item.isIndexedObject { return item }
     let isObject = item.bytes.first == UInt8(ascii: "{")
@@ -62,7 +63,7 @@ package struct TableShape: Sendable {
     }
     guard let columns else {
       guard isObject else { return try RawItem(Self.object(of: members + [("value", item.bytes)])) }
-      // Behind the parts of the key come the item's own members.
+      // The item's own members follow the parts of the key.
       let own = item.bytes.dropFirst().drop { $0 <= 0x20 }
       var text = Self.object(of: members)
       text[text.count - 1] = own.first == UInt8(ascii: "}") ? 0x20 : UInt8(ascii: ",")
@@ -75,7 +76,7 @@ package struct TableShape: Sendable {
     return try RawItem(Self.object(of: members))
   }
 
-  /// The object that has an item's key alone.
+  /// Returns an object with only the key of an item.
   func key(of item: RawItem) throws -> RawItem {
     guard let key else {
       throw SinkError(
@@ -112,35 +113,36 @@ package struct TableShape: Sendable {
   }
 }
 
-/// Where the key of an item is, by which a later one takes its place: one path, or several together.
+/// The paths to an item's key, by which a later item replaces an earlier one: one path, or several
+/// together.
 ///
 /// ```swift
 /// SQLiteSink("github.db", table: "issues", key: "/id")
 /// SQLiteSink("github.db", table: "comments", key: ["/repository", "/number"])
 /// ```
-/// Each path is a column of the table: that of the member, such as `id`; for a path to something deeper
-/// one of its own that is called as the path is, such as `user/id`.
+/// Each path is a column of the table. The path of a member uses the member's column, such as `id`;
+/// a deeper path has its own column, named after the path, such as `user/id`.
 public struct TableKey: Hashable, Sendable, ExpressibleByStringLiteral,
   ExpressibleByArrayLiteral
 {
-  /// The paths, in order; at least one.
+  /// The paths, in order. Not empty.
   public let paths: [PagePath]
 
-  /// A key at one path, or at several. Traps where there is none.
+  /// Creates a key of one or several paths. Traps if there are none.
   public init(_ paths: [PagePath]) {
     precondition(!paths.isEmpty, "A key has at least one path.")
     self.paths = paths
   }
 
-  /// A key at one path. Traps on a malformed one, as `PagePath` does.
+  /// Creates a key of one path. Traps if it is malformed, as `PagePath` does.
   public init(stringLiteral value: String) { self.init([PagePath(stringLiteral: value)]) }
 
-  /// A key of several parts.
+  /// Creates a key of several paths.
   public init(arrayLiteral elements: PagePath...) { self.init(elements) }
 }
 
 extension PagePath {
-  /// The name of the member where the path leads to one of the item's own.
+  /// The name of the member if the path leads to a member of the item itself; nil for other paths.
   var memberName: String? {
     guard steps.count == 1, case .name(let name) = steps[0] else { return nil }
     return name
