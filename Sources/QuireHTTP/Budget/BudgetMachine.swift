@@ -1,19 +1,19 @@
 import QuireCore
 import QuirePagination
 
-/// Decides which of a client's requests go out and when, by what its hosts and its own limits allow.
+/// Decides which of a client's requests go out and when, by the limits of its hosts and its own.
 ///
-/// Pure: times are given, measured from any beginning. A request asks, may wait, is granted or refused,
-/// is answered or lost, and ends when its body was read.
+/// Pure: the caller passes the time, measured from any beginning. A request asks, may wait, is
+/// granted or refused, gets an answer or is lost, and ends when its body was read.
 struct BudgetMachine {
-  /// The requests to one host that carry the same credential share what the server allows.
+  /// A host and a credential: requests of one lane share what the server allows.
   struct Lane: Hashable {
     var host: Origin
-    /// Which credential; 0 for none.
+    /// The number of the credential; 0 for none.
     var account: Int
   }
 
-  /// A request that asks.
+  /// A request that asks to go out.
   struct Request {
     var lane: Lane
     var walk: Int
@@ -23,36 +23,37 @@ struct BudgetMachine {
   }
 
   enum Answer {
-    /// It may go, and nothing counts it.
+    /// The request may go, and is not counted because nothing limits it.
     case free
     case granted(RateMachine.Grant)
-    /// It waits; until then at least, where that is known, and for this.
+    /// The request waits for this reason, at least until the time if that is known.
     case wait(until: Duration?, PageEvent.Wait.Reason)
-    /// The server would have to be waited for so long.
+    /// The request is refused, because it would have to wait this long for the server.
     case refused(Duration)
   }
 
-  /// What an event did to those that wait.
+  /// The effects of an event on waiting requests.
   struct Effects {
     var granted: [(id: Int, grant: RateMachine.Grant)] = []
     var refused: [(id: Int, wait: Duration)] = []
-    /// When to look again at these hosts; nil where nothing is to be waited for.
+    /// The times at which `tick` is due for these hosts; nil if no timer is needed.
     var wakes: [(host: Origin, time: Duration?)] = []
   }
 
   private struct Host {
     var lanes: [Int: (rate: RateMachine, queue: UrgencyQueue)] = [:]
     var waiting = 0
-    /// The lane that the last of those that waited was in.
+    /// The account of the lane whose waiting request was granted last; lanes take turns.
     var turn = 0
     var inFlight = 0
-    /// What the transport sends at once; nil where it does not say.
+    /// The number of requests that the transport sends concurrently; nil if it does not say.
     var atOnce: Int?
     var hasAnswered = false
-    /// Above this, lanes are forgotten of which nothing is known; twice as many as had to be kept.
+    /// The number of lanes above which forgettable ones are removed; then twice the number of the
+    /// others.
     var mostLanes = BudgetMachine.fewLanes
 
-    /// Before the transport says how much it sends at once.
+    /// The limit before the transport says how many requests it sends concurrently.
     static let beginning = 32
 
     func capacity(_ budget: RequestBudget) -> Int {
@@ -69,24 +70,25 @@ struct BudgetMachine {
 
   private var hosts: [Origin: Host] = [:]
   private var inFlight = 0
-  /// Hosts whose requests wait only because of the client's own limit.
+  /// Hosts whose requests wait only because of the client's own totals (requests or bytes).
   private var held: [Origin] = []
 
-  /// Above this, hosts are forgotten of which nothing is known; twice as many as had to be kept.
+  /// The number of hosts above which forgettable ones are removed; then twice the number of the
+  /// others.
   private var mostHosts = Self.fewHosts
 
-  /// How many hosts, and how many lanes of one, are kept whatever is known of them.
+  /// The numbers of hosts, and of lanes of a host, up to which none is forgotten.
   private static let (fewHosts, fewLanes) = (4_096, 256)
 
-  /// How many requests wait.
+  /// The number of waiting requests.
   var waiting: Int { hosts.values.reduce(0) { $0 + $1.waiting } }
 
-  /// How many lanes are kept.
+  /// The number of known lanes.
   var lanes: Int { hosts.values.reduce(0) { $0 + $1.lanes.count } }
 
   // MARK: Asking
 
-  /// A request asks; `id` is its name where it waits.
+  /// Asks for a request to go out. If it has to wait, later calls name it by `id`.
   mutating func ask(
     _ request: Request, id: Int, _ budget: RequestBudget, isFull: Bool, at now: Duration
   ) -> Answer {
@@ -109,7 +111,8 @@ struct BudgetMachine {
       if case .at(let time, true) = verdict, time - now > request.longest {
         return (.refused(time - now), 0)
       }
-      // Those of other credentials that wait while there is room wait for the server.
+      // Waiting requests of other lanes need no check: while there is room, they only wait for the
+      // server.
       if verdict == .now, mayGo, lane.queue.isEmpty, host.inFlight < host.capacity(budget) {
         host.inFlight += 1
         return (.granted(lane.rate.grant(budget, interval: request.interval, at: now)), 1)
@@ -128,7 +131,7 @@ struct BudgetMachine {
       case .now: return (.wait(until: nil, isFull ? .bytes : .total), 0)
       }
     }
-    // Room is made by requests to other hosts, too.
+    // Requests to other hosts can make this room, too.
     if case .wait(nil, let reason) = answer, reason == .total || reason == .bytes,
       !held.contains(request.lane.host)
     {
@@ -146,7 +149,7 @@ struct BudgetMachine {
   }
 
   private func hasRoom(_ budget: RequestBudget, _ isFull: Bool) -> Bool {
-    // Full of bytes, it goes on when there is nothing that could make room.
+    // If bytes are full but no request is in flight, nothing could make room, so one may go.
     inFlight < max(1, budget.requestsTotal ?? .max) && (!isFull || inFlight == 0)
   }
 
@@ -160,12 +163,12 @@ struct BudgetMachine {
 
   // MARK: Events
 
-  /// A request that waits has become more urgent.
+  /// Raises the urgency of a waiting request.
   mutating func raise(_ id: Int, _ lane: Lane, to urgency: ReadUrgency.Level) {
     hosts[lane.host]?.lanes[lane.account]?.queue.raise(id, to: urgency)
   }
 
-  /// A request does not wait any more.
+  /// Removes a waiting request.
   mutating func withdraw(
     _ id: Int, _ lane: Lane, _ budget: RequestBudget, isFull: Bool, at now: Duration
   ) -> Effects {
@@ -174,7 +177,7 @@ struct BudgetMachine {
     return pump(lane.host, budget, isFull, at: now)
   }
 
-  /// The head of an answer came. `grant` is nil for a request that was free.
+  /// Notes that the head of an answer came. `grant` is nil for a request that was `free`.
   mutating func answered(
     _ lane: Lane, _ grant: RateMachine.Grant?, _ allowance: ServerAllowance, isThrottling: Bool,
     atOnce: Int?, _ budget: RequestBudget, isFull: Bool, at now: Duration
@@ -191,7 +194,7 @@ struct BudgetMachine {
     return isWaited ? pump(lane.host, budget, isFull, at: now) : Effects()
   }
 
-  /// A request came to no answer.
+  /// Notes that a request got no answer. `wentOut` says whether the server may have counted it.
   mutating func lost(_ lane: Lane, _ grant: RateMachine.Grant, wentOut: Bool) {
     if wentOut {
       hosts[lane.host]?.lanes[lane.account]?.rate.lost(grant)
@@ -200,7 +203,7 @@ struct BudgetMachine {
     }
   }
 
-  /// The last byte of an answer was read, or will not be.
+  /// Notes that the body of an answer was read or dropped, which makes room for other requests.
   mutating func ended(
     _ lane: Lane, _ budget: RequestBudget, isFull: Bool, at now: Duration
   ) -> Effects {
@@ -213,14 +216,14 @@ struct BudgetMachine {
     return pumpHeld(behind: lane.host, budget, isFull, at: now)
   }
 
-  /// Time has passed.
+  /// Grants requests of a host whose wait is over. Called at the times in `Effects.wakes`.
   mutating func tick(
     _ host: Origin, _ budget: RequestBudget, isFull: Bool, at now: Duration
   ) -> Effects {
     pump(host, budget, isFull, at: now)
   }
 
-  /// Nothing goes out in a lane for a while, as a page asks.
+  /// Holds all requests of a lane until `time`, because a page asked for it.
   mutating func pause(_ lane: Lane, until time: Duration) {
     with(lane.host) { host in
       host.lanes[lane.account, default: (RateMachine(), UrgencyQueue())].rate.pause(until: time)
@@ -228,7 +231,7 @@ struct BudgetMachine {
     }
   }
 
-  /// A body said what its request cost and what is left.
+  /// Notes the cost of a request, and the remaining allowance, from the body of its answer.
   mutating func learn(
     _ allowance: ServerAllowance, cost: Double?, _ lane: Lane, _ grant: RateMachine.Grant?,
     _ budget: RequestBudget, at now: Duration
@@ -241,9 +244,10 @@ struct BudgetMachine {
     }
   }
 
-  // MARK: Those that wait
+  // MARK: Waiting requests
 
-  /// The hosts that wait for the client's own limits take turns.
+  /// Grants requests of the hosts in `held`, one for each in turn. `host`, whose request ended, is
+  /// last.
   private mutating func pumpHeld(
     behind host: Origin, _ budget: RequestBudget, _ isFull: Bool, at now: Duration
   ) -> Effects {
@@ -260,7 +264,7 @@ struct BudgetMachine {
     return effects
   }
 
-  /// Grants what can be granted, the most urgent first.
+  /// Grants waiting requests of a host, the most urgent first, at most `most` of them.
   private mutating func pump(
     _ origin: Origin, _ budget: RequestBudget, _ isFull: Bool, at now: Duration, most: Int = .max
   ) -> Effects {
@@ -269,7 +273,7 @@ struct BudgetMachine {
       effects.wakes = [(origin, nil)]
       return effects
     }
-    // Taken out, so that it is not copied.
+    // Removed from the dictionary while it changes, which avoids a copy.
     hosts[origin] = nil
     defer { hosts[origin] = host }
     let capacity = host.capacity(budget)
@@ -294,8 +298,9 @@ struct BudgetMachine {
     return effects
   }
 
-  /// The lane that may go and has the most urgent request, of several the next one in turn; `wake` is when one may
-  /// that may not now.
+  /// Returns the account of the lane that may go now and has the most urgent request; of equal
+  /// ones, the next in turn. Sets `wake` to the earliest time at which another lane may go, and
+  /// refuses requests that do not wait for the server that long.
   private func next(
     in host: inout Host, _ effects: inout Effects, _ wake: inout Duration?,
     _ budget: RequestBudget, at now: Duration

@@ -3,18 +3,19 @@ import QuireCore
 import QuirePagination
 import Synchronization
 
-/// What all walks of a client share: the runner of `BudgetMachine`, and how each of its hosts is.
+/// The budget that all walks of a client share: runs `BudgetMachine`, and knows the health of each
+/// host.
 final class ClientBudget: Sendable {
   private struct State {
     var machine = BudgetMachine()
     var limits = RequestBudget()
     var clock: any Clock<Duration> = ContinuousClock()
     var stopwatch: Stopwatch?
-    /// The requests that wait, by their names in the machine.
+    /// The waiting requests, by their numbers in the machine.
     var waiting: [Int: Wait] = [:]
     var alarms: [Origin: (time: Duration, task: Task<Void, Never>)] = [:]
     var count = 0
-    /// How many requests of which walks are on their way to a host; empty without an observer.
+    /// For each host, the number of requests in flight of each walk; empty without an observer.
     var holders: [Origin: [Int: Int]] = [:]
 
     mutating func hold(_ host: Origin, _ walk: Int?, _ count: Int) {
@@ -24,7 +25,7 @@ final class ClientBudget: Sendable {
       if holders[host]?.isEmpty == true { holders[host] = nil }
     }
 
-    /// The time by the clock that the client began with.
+    /// Returns the time on a stopwatch that uses the clock of the client's first request.
     mutating func now() -> Duration {
       if let stopwatch { return stopwatch.elapsed() }
       let new = Stopwatch(clock)
@@ -34,14 +35,14 @@ final class ClientBudget: Sendable {
   }
 
   private let state = Mutex(State())
-  /// Bytes of bodies that are being read.
+  /// Buffered bytes of the bodies that are being read.
   private let bytes = Atomic<Int>(0)
   private let hosts = Mutex<[Origin: HostHealth]>([:])
 
-  /// Above this, hosts are forgotten that are well.
+  /// The number of hosts above which healthy ones are forgotten.
   private static let mostHosts = 4_096
 
-  /// How a host is; the same value for all walks.
+  /// Returns the health of a host, which all walks share.
   func health(of host: Origin) -> HostHealth {
     hosts.withLock { hosts in
       if let known = hosts[host] { return known }
@@ -54,20 +55,20 @@ final class ClientBudget: Sendable {
 
   // MARK: Asking
 
-  /// What comes of asking.
+  /// The answer to a request that asks to go out.
   enum Asked {
-    /// It may go, and nothing counts it.
+    /// The request may go, and is not counted because nothing limits it.
     case free
     case granted(RequestPermit)
     case waits(Wait)
   }
 
-  /// A request that waits, since when, and for whom; `walk` only where that is noted.
+  /// A waiting request. `walk` is nil without an observer.
   final class Wait: Sendable {
     fileprivate let id: Int
     fileprivate let lane: BudgetMachine.Lane
     fileprivate let walk: Int?
-    /// The longest that it waits for the server.
+    /// The longest time that the request waits for the server.
     fileprivate let longest: Duration
     fileprivate let waiter = Suspension<RateMachine.Grant>()
     fileprivate let reason: PageEvent.Wait.Reason
@@ -88,9 +89,10 @@ final class ClientBudget: Sendable {
     }
   }
 
-  /// Asks for a request to go out. `willWait` hears how long it waits at least, where that is known.
+  /// Asks for a request to go out. If it has to wait, calls `willWait` with the shortest wait, if
+  /// that is known.
   ///
-  /// Throws `throttled` at once where the server asks for more than the longest wait.
+  /// Throws `throttled` at once if the server asks for more than the request's longest wait.
   func ask(
     _ request: BudgetMachine.Request, _ client: PageClient.Shared,
     willWait: (Duration) -> Void
@@ -124,7 +126,7 @@ final class ClientBudget: Sendable {
     }
   }
 
-  /// Returns when a request that waits may go out, with what it has waited for.
+  /// Returns once a waiting request may go out, with a description of its wait.
   func permit(
     after wait: Wait, _ urgency: ReadUrgency?
   ) async throws -> (permit: RequestPermit, wait: PageEvent.Wait) {
@@ -180,7 +182,7 @@ final class ClientBudget: Sendable {
 
   // MARK: Events
 
-  /// The head of an answer came, to a request with or without a permit.
+  /// Notes that the head of an answer came, to a request with or without a permit.
   func answered(
     _ lane: BudgetMachine.Lane, _ grant: RateMachine.Grant?, _ allowance: ServerAllowance,
     isThrottling: Bool, atOnce: Int?
@@ -192,12 +194,12 @@ final class ClientBudget: Sendable {
     }
   }
 
-  /// A request came to no answer.
+  /// Notes that a request got no answer. `wentOut` says whether the server may have counted it.
   func lost(_ lane: BudgetMachine.Lane, _ grant: RateMachine.Grant, wentOut: Bool) {
     state.withLock { $0.machine.lost(lane, grant, wentOut: wentOut) }
   }
 
-  /// Nothing more comes of an answer.
+  /// Notes that the body of an answer was read or dropped.
   func ended(_ lane: BudgetMachine.Lane, bytes count: Int, walk: Int? = nil) {
     if count > 0 { bytes.subtract(count, ordering: .relaxed) }
     act { state, now in
@@ -207,15 +209,15 @@ final class ClientBudget: Sendable {
     }
   }
 
-  /// Bytes of a body came.
+  /// Counts received bytes of a body.
   func received(bytes count: Int) { bytes.add(count, ordering: .relaxed) }
 
-  /// Nothing goes out for a while, as a page asks.
+  /// Holds all requests of a lane for a time, because a page asked for it.
   func pause(_ lane: BudgetMachine.Lane, for wait: Duration) {
     state.withLock { $0.machine.pause(lane, until: $0.now() + wait) }
   }
 
-  /// A body said what its request cost, and what is left.
+  /// Notes the cost of a request, and the remaining allowance, from the body of its answer.
   func learn(
     _ allowance: ServerAllowance, cost: Double?, _ lane: BudgetMachine.Lane,
     _ grant: RateMachine.Grant?
@@ -225,15 +227,15 @@ final class ClientBudget: Sendable {
     }
   }
 
-  /// How many requests wait.
+  /// The number of waiting requests.
   var waiting: Int { state.withLock { $0.machine.waiting } }
 
   // MARK: Performing
 
-  /// Tells the machine of an event, and does what it says.
+  /// Passes an event to the machine, and applies its effects.
   private func act(_ event: (inout State, Duration) -> BudgetMachine.Effects) {
     var unused = perform(event)
-    // Cancelled in the same moment, they have no use for their places, which others may get.
+    // Requests that were cancelled at the same time return their grants, which others may get.
     while let (request, grant) = unused.popLast() {
       lost(request.lane, grant, wentOut: false)
       unused += perform { state, now in
@@ -243,7 +245,8 @@ final class ClientBudget: Sendable {
     }
   }
 
-  /// Returns the requests that were granted and have been cancelled.
+  /// Applies the effects of an event. Returns the requests that were granted but had been
+  /// cancelled.
   private func perform(
     _ event: (inout State, Duration) -> BudgetMachine.Effects
   ) -> [(request: Wait, grant: RateMachine.Grant)] {
@@ -269,7 +272,7 @@ final class ClientBudget: Sendable {
     return granted.filter { !$0.request.waiter.resume(returning: $0.grant) }
   }
 
-  /// Looks again at a host when it is time; nil for never.
+  /// Sets the timer of a host, unless an earlier one is set. Nil cancels it.
   private func arm(_ host: Origin, at time: Duration?, from now: Duration, _ state: inout State) {
     guard let time else {
       state.alarms.removeValue(forKey: host)?.task.cancel()
@@ -306,7 +309,7 @@ final class RequestPermit: Sendable {
   private let budget: ClientBudget
   private let lane: BudgetMachine.Lane
   let grant: RateMachine.Grant
-  /// The walk that holds it; nil where that is not noted.
+  /// The walk that holds the permit; nil without an observer.
   private let walk: Int?
   private let state = Mutex(State())
 
@@ -321,7 +324,7 @@ final class RequestPermit: Sendable {
 
   deinit { end() }
 
-  /// The head of the answer came.
+  /// Notes that the head of the answer came.
   func answered(_ allowance: ServerAllowance, isThrottling: Bool, atOnce: Int?) {
     let isFirst = state.withLock { state in
       defer { state.isAnswered = true }
@@ -331,8 +334,8 @@ final class RequestPermit: Sendable {
     budget.answered(lane, grant, allowance, isThrottling: isThrottling, atOnce: atOnce)
   }
 
-  /// Bytes of the body came. Once the permit is over, they are not counted: of a page that goes on behind
-  /// its first part no more is held than what arrives.
+  /// Counts received bytes of the body until the permit ends. A page that is delivered in parts
+  /// ends it with the first part, because later bytes are not buffered.
   func received(bytes: Int) {
     let isOver = state.withLock { state in
       if !state.isOver { state.bytes += bytes }
@@ -341,7 +344,8 @@ final class RequestPermit: Sendable {
     if !isOver { budget.received(bytes: bytes) }
   }
 
-  /// Nothing more comes; `wentOut` says whether the server may have counted the request.
+  /// Ends the permit. `wentOut` says whether the server may have counted a request without an
+  /// answer.
   func end(wentOut: Bool = true) {
     let (isFirst, isLost, bytes) = state.withLock { state in
       defer { state.isOver = true }

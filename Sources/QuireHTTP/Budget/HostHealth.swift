@@ -2,14 +2,14 @@ import QuireCore
 import QuirePagination
 import Synchronization
 
-/// What the fetches of a client share about one host: what its retries have cost, and, while it is away,
-/// which one of them probes it. The others wait for what that finds.
+/// The health of one host, shared by all fetches of a client: what its retries have cost, and
+/// during an outage which fetch probes it. Other fetches wait for the result of the probe.
 final class HostHealth: Sendable {
-  /// What a fetch does that would ask a host which is away.
+  /// The role of a fetch whose host may be in an outage.
   enum Role: Hashable, Sendable {
-    /// Ask: the host is not away, or not any more.
+    /// The host is not in an outage, or no longer: send the request.
     case go
-    /// Probe, after so long.
+    /// Probe the host after this time.
     case probe(after: Duration)
   }
 
@@ -19,34 +19,34 @@ final class HostHealth: Sendable {
     var outage = OutageMachine()
     var waiters: [Int: (suspension: Suspension<Role>, walk: Int?)] = [:]
     var count = 0
-    /// The walk that probes.
+    /// The number of the walk whose fetch probes the host.
     var prober: Int?
     var error: PageError?
   }
 
   private let state = Mutex(State())
-  /// One load for the usual case.
+  /// A copy of `outage.isAway`, so that the usual case costs one load instead of a lock.
   private let mayBeAway = Atomic(false)
 
-  /// Retries that no page has paid for.
+  /// The number of retries that no page has paid for.
   var debt: Int { state.withLock(\.debt.count) }
 
-  /// Whether nothing would be lost if it were forgotten.
+  /// Whether forgetting the host would lose no state.
   var isRested: Bool {
     state.withLock { $0.debt.count == 0 && !$0.outage.isAway && $0.quota.isFull }
   }
 
-  // MARK: What retries cost
+  // MARK: Retry costs
 
-  /// Takes what a retry costs from the quota; false where there is not as much.
+  /// Takes the cost of a retry from the quota. Returns false if too little is left.
   func pay(_ cost: Int, of capacity: Int?) -> Bool {
     state.withLock { $0.quota.pay(cost, of: capacity) }
   }
 
-  /// A request was made again.
+  /// Counts a retry.
   func retried() { state.withLock { $0.debt.retried() } }
 
-  /// A page came; `refund` is what its last retry had cost.
+  /// Counts a page. `refund` is the cost of its last retry.
   func paid(refund: Int = 0) {
     state.withLock {
       $0.debt.paid()
@@ -57,13 +57,14 @@ final class HostHealth: Sendable {
 
   // MARK: Outages
 
-  /// Whether a fetch probes the host.
+  /// Whether the host is in an outage and a fetch probes it.
   var isAway: Bool { mayBeAway.load(ordering: .acquiring) }
 
-  /// How often the host was probed in vain.
+  /// The number of failed probes in this outage.
   var probes: Int { state.withLock { $0.outage.probes } }
 
-  /// The host was away for a fetch; true where that fetch is to probe it from now on.
+  /// Notes that a fetch found the host in an outage. Returns whether that fetch probes it from now
+  /// on.
   func failed(_ error: PageError, isProbe: Bool) -> Bool {
     state.withLock { state in
       state.error = error
@@ -74,10 +75,10 @@ final class HostHealth: Sendable {
     }
   }
 
-  /// The walk that probes the host; nil where none does.
+  /// The number of the walk that probes the host; nil if none does.
   var prober: Int? { state.withLock { $0.outage.isAway ? $0.prober : nil } }
 
-  /// The host has answered: all that wait ask for themselves.
+  /// Notes that the host has answered, and resumes all waiting fetches.
   func recovered() {
     let waiters = state.withLock { state in
       mayBeAway.store(false, ordering: .releasing)
@@ -89,7 +90,7 @@ final class HostHealth: Sendable {
     for waiter in waiters { waiter.resume(returning: .go) }
   }
 
-  /// The fetch that probes does not go on: another one takes its place, if one waits.
+  /// Notes that the probing fetch ends, and lets the longest waiting one take its place.
   func gaveUp(random: Double) {
     while true {
       let (waiter, wait) = state.withLock { state -> (Suspension<Role>?, Duration) in
@@ -101,14 +102,14 @@ final class HostHealth: Sendable {
         return (next?.suspension, wait)
       }
       guard let waiter else { return }
-      // One that was cancelled in the same moment does not probe.
+      // A fetch that was cancelled at the same time does not probe.
       if waiter.resume(returning: .probe(after: wait)) { return }
     }
   }
 
-  /// Waits while another fetch probes the host, but not for longer than `patience`.
+  /// Waits while another fetch probes the host, but no longer than `patience`.
   ///
-  /// Throws why the host could not be reached when that is over.
+  /// Throws the error with which the host could not be reached if the time is over.
   func clearance(patience: Duration, _ clock: any Clock<Duration>) async throws -> Role {
     let waiter = Suspension<Role>()
     let number = state.withLock { state -> Int? in
@@ -119,7 +120,7 @@ final class HostHealth: Sendable {
     }
     guard let number else { return .go }
     let alarm = Task {
-      // A century at most: a clock cannot reckon with any time.
+      // Limits the time to a century, because clocks overflow with longer ones.
       do { try await clock.sleep(for: patience.times(1)) } catch { return }
       waiter.resume(throwing: self.overdue(patience))
     }
@@ -141,23 +142,23 @@ final class HostHealth: Sendable {
   }
 }
 
-/// Decides which fetch probes a host that is away.
+/// Decides which fetch probes a host in an outage.
 struct OutageMachine {
   private(set) var isAway = false
-  /// Probes in vain.
+  /// The number of failed probes.
   private(set) var probes = 0
 
-  /// The host was away for a fetch; true where that fetch is to probe.
+  /// Notes that a fetch found the host in an outage. Returns whether that fetch probes it.
   mutating func failed(isProbe: Bool) -> Bool {
     if isProbe { probes += 1 }
     defer { isAway = true }
     return isProbe || !isAway
   }
 
-  /// The host has answered.
+  /// Notes that the host has answered.
   mutating func recovered() { self = OutageMachine() }
 
-  /// The fetch that probes does not go on. Returns how long its heir waits before the next probe.
+  /// Notes that the probing fetch ends. Returns how long its successor waits before the next probe.
   mutating func gaveUp(hasHeir: Bool, random: Double) -> Duration {
     guard isAway, hasHeir else {
       self = OutageMachine()
@@ -167,19 +168,19 @@ struct OutageMachine {
   }
 }
 
-/// What is left for retries to one host: tokens that failures use up and answers bring back, so that an
-/// outage is not answered by a multitude of requests.
+/// The remaining quota for retries to one host: failures spend tokens and answers return them, so
+/// that an outage does not cause a flood of retries.
 ///
 /// Source: the retry quota of Amazon's SDKs, "standard mode".
 struct RetryQuota {
-  /// What a retry costs after a failure, and after the server asked to slow down.
+  /// The cost of a retry after a failure, and after the server asked to slow down.
   static let (failure, throttling) = (14, 5)
 
   private var spent = 0
 
   var isFull: Bool { spent == 0 }
 
-  /// Takes the cost of a retry, if there is as much of `capacity`; nil is without end.
+  /// Takes the cost of a retry if that much of `capacity` is left; nil is an unlimited capacity.
   mutating func pay(_ cost: Int, of capacity: Int?) -> Bool {
     guard let capacity else { return true }
     guard spent + cost <= capacity else { return false }
@@ -187,6 +188,6 @@ struct RetryQuota {
     return true
   }
 
-  /// A request was answered well; `refund` is what it had cost to ask again, nothing for the first time.
+  /// Returns tokens after a success: the cost of the page's last retry, but at least one.
   mutating func earn(_ refund: Int) { spent = max(0, spent - max(1, refund)) }
 }

@@ -1,54 +1,55 @@
 import QuirePagination
 
-/// Decides when the next request with one credential may go to one host: by the limits that are one's
-/// own, by those that the server has stated, and by what descriptions ask for.
+/// Decides when the next request of a lane may go out: by the client's own rate, the limits that
+/// the server has stated, and the intervals that descriptions ask for.
 ///
-/// Pure: times are given, measured from any beginning.
+/// Pure: the caller passes the time, measured from any beginning.
 struct RateMachine {
-  /// When a request may go out.
+  /// The time at which a request may go out.
   enum Verdict: Hashable {
     case now
-    /// Not before then. `isServers` where the server is the reason.
+    /// Not before this time. `isServers` says whether the server is the reason.
     case at(Duration, isServers: Bool)
-    /// Not before one of those on the wire is answered.
+    /// Not before a request in flight is answered.
     case afterAnswer
   }
 
-  /// A request that went out.
+  /// A request that was allowed to go out.
   struct Grant {
-    /// Counted from 1.
+    /// The number of the grant, from 1.
     var number: Int
     var cost: Double
   }
 
   private var bucket = TokenBucket()
   private var windows: [ServerWindow] = []
-  /// When the server lets the next request come.
+  /// The time before which the server wants no request.
   private var asked = Duration.zero
-  /// When descriptions let it.
+  /// The time before which descriptions want no request.
   private var paced = Duration.zero
-  /// Whether it has to be tried out by a single request that the server takes more.
+  /// Whether a single request must find out if the server takes more.
   private var isUnsure = false
-  /// Requests on the wire without an answer, and what they cost.
+  /// The number of requests in flight without an answer, and their cost.
   private(set) var (onWire, costOnWire) = (0, 0.0)
   private var granted = 0
-  /// How many may be on the wire; halved when the server says that it is too much without saying what is not.
+  /// The maximum number of requests in flight; halved when the server throttles without stating a
+  /// limit.
   private var width = Int.max
   private var (sinceHalving, successes) = (0, 0)
-  /// When it said so the last time, or when to come back.
+  /// The time of the last throttling answer.
   private var throttledAt: Duration?
-  /// What a server is found to take that says no more than when to come back.
+  /// The learnt limit of a server that throttles with nothing but a time to come back.
   private var learnt = LearntWindow()
-  /// What the next request is expected to cost; nil before an answer told.
+  /// The expected cost of the next request; nil before an answer states one.
   private var usualCost: Double?
 
-  /// Whether nothing holds any request back.
+  /// Whether nothing limits requests.
   var isFree: Bool {
     windows.isEmpty && width == .max && !isUnsure && asked == .zero && paced == .zero
   }
 
-  /// Whether no limit that is known would be passed if it were forgotten. What a refusal taught counts for an hour:
-  /// none of it has an end of its own.
+  /// Returns whether the lane can be forgotten without exceeding a known limit. Limits learnt from
+  /// throttling have no end of their own, so they count for an hour.
   func isForgettable(_ budget: RequestBudget, at now: Duration) -> Bool {
     guard onWire == 0, asked <= now, paced <= now else { return false }
     if let throttledAt, now - throttledAt < .seconds(3_600) { return false }
@@ -58,7 +59,7 @@ struct RateMachine {
 
   func cost(_ budget: RequestBudget) -> Double { usualCost ?? budget.cost }
 
-  /// When a request may go out.
+  /// Returns the time at which a request may go out.
   func verdict(_ budget: RequestBudget, at now: Duration) -> Verdict {
     var time = max(paced, asked)
     var isServers = asked > now && asked >= paced
@@ -83,7 +84,7 @@ struct RateMachine {
     return waitsForAnswer ? .afterAnswer : .now
   }
 
-  /// A request goes out.
+  /// Counts a request that goes out.
   mutating func grant(_ budget: RequestBudget, interval: Duration, at now: Duration) -> Grant {
     let cost = cost(budget)
     granted += 1
@@ -96,8 +97,7 @@ struct RateMachine {
     return Grant(number: granted, cost: cost)
   }
 
-  /// A request has been answered, or will not be. `grant` is nil for one that went out while nothing was
-  /// counted.
+  /// Notes the answer to a request. `grant` is nil for a request that went out uncounted.
   mutating func answered(
     _ grant: Grant?, _ allowance: ServerAllowance, isThrottling: Bool, at now: Duration
   ) {
@@ -121,14 +121,14 @@ struct RateMachine {
     }
   }
 
-  /// A request came to no answer: the server may have counted it.
+  /// Notes that a request got no answer, though the server may have counted it.
   mutating func lost(_ grant: Grant?) {
     settle(grant)
     guard let grant else { return }
     for index in windows.indices { windows[index].spend(grant.cost) }
   }
 
-  /// A request was given back before it went out.
+  /// Notes that a request was withdrawn before it went out.
   mutating func returned(_ grant: Grant) { settle(grant) }
 
   private mutating func settle(_ grant: Grant?) {
@@ -154,17 +154,18 @@ struct RateMachine {
     }
   }
 
-  /// The server said that it was too much, and not how much is not.
+  /// Halves the number of requests in flight after throttling without a stated limit. Ignores
+  /// answers to requests from before the last halving.
   private mutating func narrow(_ number: Int) {
     guard number >= sinceHalving else { return }
     width = max(1, min(width, onWire + 1) / 2)
     (sinceHalving, successes) = (granted + 1, 0)
   }
 
-  /// Nothing goes out for a while, as a page asks.
+  /// Holds all requests until `time`, because a page asked for it.
   mutating func pause(until time: Duration) { asked = max(asked, time) }
 
-  /// A body said what its request cost, and what is left.
+  /// Notes the cost of a request, and the remaining allowance, from the body of its answer.
   mutating func learn(
     _ allowance: ServerAllowance, cost: Double?, of grant: Grant?, _ budget: RequestBudget,
     at now: Duration
@@ -176,8 +177,8 @@ struct RateMachine {
   }
 }
 
-/// The limit of a server that never states it, and when it refuses says when to come back: as many requests
-/// as it took the last time. Beyond them one goes at a time.
+/// The limit of a server that does not state it but throttles with a time to come back: the number
+/// of requests that it took before. Above that number, one request goes at a time.
 struct LearntWindow {
   private var limit: Double?
   private var taken = 0.0
@@ -185,7 +186,7 @@ struct LearntWindow {
   private var length: Duration?
   private var closedUntil = Duration.zero
 
-  /// Whether so much more may be too much.
+  /// Returns whether this additional cost may exceed the limit.
   func isNearEnd(_ more: Double) -> Bool { limit.map { taken + more > $0 } ?? false }
 
   mutating func granted(at now: Duration) {
@@ -196,7 +197,7 @@ struct LearntWindow {
 
   mutating func taken(_ cost: Double) {
     taken += cost
-    // What it takes beyond the limit shows that there is more.
+    // A cost above the limit that the server took shows that the limit is higher.
     if let most = limit, taken > most { limit = taken * 1.02 }
   }
 
@@ -210,17 +211,17 @@ struct LearntWindow {
   }
 }
 
-/// A limit of one's own: tokens that come back evenly. Source: J. Turner, "New directions in
+/// The client's own rate, as tokens that return evenly. Source: J. Turner, "New directions in
 /// communications" (1986).
 struct TokenBucket {
-  /// What is there; nil for a full bucket.
+  /// The number of tokens; nil for a full bucket.
   private var tokens: Double?
   private var filled = Duration.zero
 
-  /// When there will be `cost` tokens, or as many as there can be.
+  /// Returns the time at which the bucket has `cost` tokens, or is full.
   func time(for cost: Double, _ rate: RequestBudget.Rate, at now: Duration) -> Duration {
     let missing = min(cost, rate.burst) - level(rate, at: now)
-    // Less than a millionth is an error of rounding.
+    // A smaller difference is a rounding error.
     guard missing > 1e-6 else { return now }
     return now + rate.time(for: missing)
   }
@@ -234,7 +235,7 @@ struct TokenBucket {
     filled = now
   }
 
-  /// Corrects what was taken.
+  /// Corrects the cost of a request that was taken before.
   mutating func take(_ more: Double) { tokens = tokens.map { $0 - more } }
 
   private func level(_ rate: RequestBudget.Rate, at now: Duration) -> Double {
@@ -244,10 +245,10 @@ struct TokenBucket {
   }
 }
 
-/// A limit that a server keeps, as far as its answers tell.
+/// One limit of a server, as its answers state it.
 ///
-/// What remains is what the answers said at least, less what is on the wire: answers overtake each other,
-/// and each of them tells of the moment when its request was counted.
+/// The remaining allowance is the lowest one stated, minus the requests in flight: answers overtake
+/// each other, and each describes the moment at which its request was counted.
 struct ServerWindow {
   let name: String
   private var unit: ServerAllowance.Unit
@@ -255,17 +256,19 @@ struct ServerWindow {
   private var remaining: Double?
   private var resetAt: Duration?
   private var length: Duration?
-  /// How much later than it said the server has been found to begin a window.
+  /// The extra time to wait after a stated reset, because the server was found to begin windows
+  /// late.
   private var margin = Duration.zero
-  /// Requests that had been granted when this was learnt: answers to later ones know better.
+  /// The number of requests granted when `remaining` was learnt. Answers to later requests are more
+  /// recent.
   private var knownAt = 0
-  /// Requests that had been granted before the present window.
+  /// The number of requests granted before this window. Answers to them describe an earlier window.
   private var beganAt = -1
-  /// What spaces requests where the server never says what is left.
+  /// Spaces requests if the server states a limit but never what is left.
   private var bucket = TokenBucket()
-  /// Whether the present window was begun by reckoning, and no answer has confirmed it.
+  /// Whether this window was begun by computation and no answer has confirmed it.
   private var isReckoned = false
-  /// Whether a reckoned beginning was right once.
+  /// Whether a computed beginning was confirmed once.
   private var isProven = false
 
   init(
@@ -281,12 +284,12 @@ struct ServerWindow {
     return unit != .concurrency && length == nil && remaining ?? 1 >= 1
   }
 
-  /// Whether it only spaces requests, and the next one need not wait.
+  /// Returns whether the window only spaces requests and the next one need not wait.
   func isRested(at now: Duration) -> Bool {
     bucketRate.map { bucket.isFull($0, at: now) } ?? false
   }
 
-  /// An answer told.
+  /// Notes what an answer says about the limit. `number` is that of the answer's request.
   mutating func learn(
     _ said: ServerAllowance.Window, number: Int, granted: Int, isThrottling: Bool, at now: Duration
   ) {
@@ -294,15 +297,15 @@ struct ServerWindow {
     limit = said.limit ?? limit
     length = said.length ?? length
     var left = said.remaining
-    // A refusal for this very reason.
+    // The request was refused because this limit is used up.
     if isThrottling, left == nil, said.reset != nil { left = 0 }
     let reset = said.reset.map { now + $0 }
-    // It tells of a window that is over.
+    // Otherwise the answer describes an earlier window.
     guard number > beganAt else { return }
     let isLater = number > knownAt
     if isReckoned, isLater {
       if isThrottling, left ?? 0 < 1 {
-        // It was too early.
+        // The computed window began too early.
         margin = min(.seconds(5), max(.seconds(1), margin * 2))
       } else {
         isProven = true
@@ -316,7 +319,7 @@ struct ServerWindow {
     let isRefilled = isLater && left > remaining ?? -1
     if isLater { remaining = left } else { remaining = min(remaining ?? left, left) }
     if let reset {
-      // Seconds are rounded: the earliest of one window is the truest.
+      // Times are rounded to seconds: of several for one window, the earliest is the most accurate.
       let isSame = !isRefilled && resetAt.map { reset <= $0 + .milliseconds(1500) } ?? false
       resetAt = isSame ? min(resetAt ?? reset, reset) : isLater || resetAt == nil ? reset : resetAt
     } else if let length, isRefilled || resetAt == nil {
@@ -328,10 +331,10 @@ struct ServerWindow {
     if isLater { knownAt = granted }
   }
 
-  /// The server may have counted a request that nothing was heard of.
+  /// Counts a request without an answer, which the server may have counted.
   mutating func spend(_ cost: Double) { remaining = remaining.map { max(0, $0 - cost) } }
 
-  /// A request goes out; where the window is over, it is the first of a new one.
+  /// Counts a request that goes out; if the window is over, it is the first of a new one.
   mutating func grant(at now: Duration, granted: Int) {
     if let rate = bucketRate { bucket.take(1, rate, at: now) }
     guard let reset = resetAt, now >= reset + margin else { return }
@@ -350,7 +353,7 @@ struct ServerWindow {
     }
     let isOver = resetAt.map { now >= $0 + margin } ?? false
     if isOver || isReckoned {
-      // Until an answer tells what the new window has, one request tries it.
+      // One request at a time finds out what the new window allows.
       let isUnsure = limit == nil || !isProven
       if isUnsure, isOver || onWire > 0 { return onWire > 0 ? .afterAnswer : .now }
     }
@@ -359,7 +362,7 @@ struct ServerWindow {
       guard remaining < 1, let resetAt, !isOver else { return .now }
       return .at(resetAt + margin, isServers: true)
     }
-    // A request that costs more than there ever is goes out when there is most.
+    // A request that costs more than the whole window goes out when the window is full.
     let most = limit ?? .infinity
     let needed = min(cost, most)
     let kept = min(reserve, max(0, most - needed))
@@ -369,7 +372,7 @@ struct ServerWindow {
     return .at(resetAt + margin, isServers: true)
   }
 
-  /// A server that names a limit and its time, and never what is left.
+  /// Spaces requests by a limit and its length if the server never states what is left.
   private func paced(at now: Duration) -> RateMachine.Verdict {
     guard let rate = bucketRate else { return .now }
     let time = bucket.time(for: 1, rate, at: now)

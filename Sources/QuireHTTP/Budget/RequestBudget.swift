@@ -1,56 +1,60 @@
 import QuireCore
 public import QuirePagination
 
-/// What all walks of a client may take together: from each host with each credential, and in all.
+/// The limits that all walks of a client share, for each host and credential and in total.
 ///
 /// ```swift
 /// configuration.budget.rate = .init(100, per: .seconds(60))
 /// configuration.budget.reserve = 500          // of the server's own allowance, for other programs
 /// ```
-/// Limits that a server states in its answers are kept beside these, without any setting: its fields are
-/// read from every answer, and the request that would be one too many waits for the next window. A wait
-/// beyond `RetryPolicy.maximumRetryAfter` throws `throttled` before anything is sent.
+/// Limits that servers state in their answers apply in addition, without any setting: a request
+/// that would exceed one waits for the next window. A wait longer than
+/// `RetryPolicy.maximumRetryAfter` throws `throttled` before anything is sent.
 ///
-/// Of the requests that wait, one for a page that a consumer waits for goes first, then look-ahead, then
-/// pages read on a guess; walks take turns, and every ninth request is one of those that would come last.
+/// Of the waiting requests, those for pages that a consumer waits for go first, then look-ahead,
+/// then pages read on a guess. Walks take turns, and every ninth request is one of the least
+/// urgent.
 public struct RequestBudget: Hashable, Sendable {
-  /// So many requests, or points, in a time.
+  /// A number of requests, or points, per period.
   public struct Rate: Hashable, Sendable {
-    /// How many; at least a billionth.
+    /// The number of requests per period; at least a billionth.
     public var count: Double
-    /// In what time.
+    /// The length of the period.
     public var period: Duration
-    /// How many may come at once after a rest. Default 1: requests are evenly apart, and in no period are
-    /// there more than `count`.
+    /// The number of requests that may go at once after a rest. Default 1, which spaces requests
+    /// evenly and never exceeds `count` in a period.
     public var burst: Double
 
-    /// A rate; its numbers are raised to what can work.
+    /// Creates a rate. Values below the minimum are raised to it.
     public init(_ count: Double, per period: Duration, burst: Double = 1) {
       self.count = count.isFinite ? max(1e-9, count) : 1e9
       self.period = max(.zero, period)
       self.burst = burst.isFinite ? max(1, burst) : 1e9
     }
 
-    /// How long so many take: a century at most, for a server's numbers may make more of it than a time holds.
+    /// Returns the time for a number of requests. At most a century, because numbers of a server
+    /// could overflow.
     package func time(for count: Double) -> Duration {
       Duration.wait(seconds: period / .seconds(1) * count / self.count) ?? .zero
     }
   }
 
-  /// Where an answer's body says what the request cost and what is left: for APIs that count points.
+  /// The paths in an answer's body to the cost of its request and to the allowance, for APIs that
+  /// count points.
   public struct BodyAllowance: Hashable, Sendable {
-    /// What the request cost. Default: it is not said.
+    /// The path to the cost of the request. Default: none.
     public var cost: PagePath?
-    /// What is left. Default: it is not said.
+    /// The path to the remaining points. Default: none; only `cost` is read then.
     public var remaining: PagePath?
-    /// What a full window, or a full bucket, has. Default: it is not said.
+    /// The path to the size of a full window, or of a full bucket. Default: none.
     public var limit: PagePath?
-    /// When the next window begins: a date, or seconds. Default: it is not said.
+    /// The path to the beginning of the next window, a date or a number of seconds. Default: none.
     public var reset: PagePath?
-    /// How many points a second come back, where there are no windows. Default: it is not said.
+    /// The path to the number of points that return per second, for APIs without windows. Default:
+    /// none.
     public var restoreRate: PagePath?
 
-    /// Paths of an answer's document; each of them may be nil.
+    /// Creates paths into an answer's document; any may be nil.
     public init(
       cost: PagePath? = nil, remaining: PagePath? = nil, limit: PagePath? = nil,
       reset: PagePath? = nil, restoreRate: PagePath? = nil
@@ -62,11 +66,12 @@ public struct RequestBudget: Hashable, Sendable {
       self.restoreRate = restoreRate
     }
 
-    /// GitHub's GraphQL, of a query that asks for `rateLimit { cost limit remaining resetAt }`.
+    /// The paths of GitHub's GraphQL API, for queries that ask for
+    /// `rateLimit { cost limit remaining resetAt }`.
     public static let gitHubGraphQL = BodyAllowance(
       cost: "/data/rateLimit/cost", remaining: "/data/rateLimit/remaining",
       limit: "/data/rateLimit/limit", reset: "/data/rateLimit/resetAt")
-    /// Shopify's GraphQL.
+    /// The paths of Shopify's GraphQL API.
     public static let shopifyGraphQL = BodyAllowance(
       cost: "/extensions/cost/actualQueryCost",
       remaining: "/extensions/cost/throttleStatus/currentlyAvailable",
@@ -74,33 +79,35 @@ public struct RequestBudget: Hashable, Sendable {
       restoreRate: "/extensions/cost/throttleStatus/restoreRate")
   }
 
-  /// A limit of one's own for each host and credential. Default: none.
+  /// The client's own rate for each host and credential. Default: none.
   public var rate: Rate?
-  /// What one request costs of the rate and of what the server allows. Default 1. Where `body` has a cost,
-  /// it is that of the first request; later ones are expected to cost what the one before did.
+  /// The cost of a request, in units of the rate and of the server's allowance. Default 1. If
+  /// `body` has a cost, this is the cost of the first request only; each later one is expected to
+  /// cost as much as the one before.
   public var cost = 1.0
-  /// How much of what the server allows in a window is left for others with the same credential. Of a
-  /// window that has no more than that one request is used. Default 0.
+  /// The part of each server window that is left to other programs with the same credential. A
+  /// window without more than that still serves one request. Default 0.
   public var reserve = 0.0
-  /// Where a body tells of costs and allowances. Default: nowhere.
+  /// The paths to costs and allowances in bodies. Default: none.
   public var body: BodyAllowance?
-  /// Requests to one host at the same time. Default: as many as the transport has connections for; until
-  /// it says how many that are, 32.
+  /// The maximum number of concurrent requests to one host. Default: the number of the transport's
+  /// connections; 32 until it states that number.
   public var requestsPerHost: Int?
-  /// Requests at the same time in all. Default: as many as the transport has connections for.
+  /// The maximum number of concurrent requests in total. Default: no other limit than
+  /// `requestsPerHost`.
   public var requestsTotal: Int?
-  /// Bytes of bodies that are being read at the same time: above them no request is begun. Of a page whose
-  /// items are delivered as they arrive, those up to its first items count. Default 256 MiB.
+  /// The bytes of bodies being read above which no request is begun. Of a page whose items are
+  /// delivered as they arrive, the bytes up to the first items count. Default 256 MiB.
   public var bytes = 256 << 20
-  /// Whether what servers say of their limits is heeded before they refuse. Default: yes.
+  /// Whether limits that servers state are obeyed before they refuse. Default true.
   public var heedsServer = true
 
-  /// No limits of one's own.
+  /// Creates a budget with a rate, and the defaults otherwise.
   public init(rate: Rate? = nil) { self.rate = rate }
 }
 
 extension Listing {
-  /// Reads what a body says of costs and allowances, where the client's budget knows where.
+  /// Notes the cost and the allowance that a body states, by the paths of the client's budget.
   func learn(from document: any PageDocument, _ grant: RateMachine.Grant?) {
     let budget = client.configuration.budget
     guard let body = budget.body else { return }
@@ -121,7 +128,7 @@ extension Listing {
           ThrottleSignal.duration($0, now: client.environment.now())
         })
       if let rate = number(body.restoreRate), rate > 0 {
-        // A bucket that fills all the time: enough for the next request is there after so long.
+        // A bucket that fills continuously: the next request can go once its tokens have returned.
         let needed = max(cost ?? budget.cost, 1) + budget.reserve
         window.limit = max(needed, remaining)
         window.reset = remaining < needed ? .wait(seconds: (needed - remaining) / rate) : nil

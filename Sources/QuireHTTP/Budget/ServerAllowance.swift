@@ -2,52 +2,51 @@ import HTTPTypes
 import QuireCore
 import QuirePagination
 
-/// What an answer's fields say about how much more its server takes, and from when on.
+/// The limits that an answer's fields state: how much more its server takes, and from when on.
 ///
-/// Reads every answer, for a success says it too: the `RateLimit` fields of the IETF draft in its
-/// versions (items with `r` and `t`, a dictionary, or one field for each number), and whatever else is
-/// called a rate limit: fields whose names have `ratelimit` or `rate-limit` in them, and say behind it
-/// what they count (`requests`, `minute`) and which number they are (`remaining`, `reset`). Besides
-/// these, what has a form of its own: Retry-After, and the usage fields of Shopify, Salesforce and Meta.
-/// Garbage is nothing.
+/// Every answer is read, including successes. Known are the `RateLimit` fields in all versions of
+/// the IETF draft (items with `r` and `t`, a dictionary, or one field for each number); all other
+/// fields with `ratelimit` or `rate-limit` in their names, followed by what they count (`requests`,
+/// `minute`) and which number they hold (`remaining`, `reset`); Retry-After; and the usage fields
+/// of Shopify, Salesforce and Meta. Malformed fields are ignored.
 struct ServerAllowance: Hashable, Sendable {
-  /// One of the limits that a server keeps at the same time.
+  /// One of several limits that a server applies at the same time.
   struct Window: Hashable, Sendable {
-    /// How the server calls it.
+    /// The server's name for the limit.
     var name: String
-    /// What it takes in one window.
+    /// The allowance of a whole window.
     var limit: Double?
-    /// What it still takes in this window.
+    /// The remaining allowance of this window.
     var remaining: Double?
-    /// How long until the next window.
+    /// The time until the next window.
     var reset: Duration?
-    /// How long a window is.
+    /// The length of a window.
     var length: Duration?
-    /// What it counts.
+    /// The unit of the numbers.
     var unit = Unit.requests
   }
 
-  /// What a window counts.
+  /// The unit of a limit.
   enum Unit: Hashable, Sendable {
     case requests
-    /// Something else, such as bytes or per cent of its time: only when nothing remains, a request has to
-    /// wait.
+    /// Another unit, such as bytes or per cent of processor time. Requests only wait if nothing
+    /// remains.
     case other
-    /// Requests that are in flight at the same time.
+    /// Concurrent requests.
     case concurrency
   }
 
-  /// In the order in which they were found.
+  /// The limits, in the order in which they were found.
   var windows: [Window] = []
-  /// How long the server asks to wait now, whatever remains.
+  /// The time that the server asks to wait now, whatever remains.
   var wait: Duration?
 
   var isEmpty: Bool { windows.isEmpty && wait == nil }
 
   init() {}
 
-  /// What `fields` say at `now`, in seconds since 1970. A Date field is used instead of `now`, because
-  /// only the difference to the server's own clock means anything.
+  /// Reads header fields at `now`, in seconds since 1970. A Date field replaces `now`, because
+  /// times only have a meaning relative to the server's clock.
   init(_ fields: HTTPFields, now: Double) {
     var reader = AllowanceReader(now: now)
     for field in fields where AllowanceReader.isTelling(field.name.canonicalName) {
@@ -59,27 +58,27 @@ struct ServerAllowance: Hashable, Sendable {
     self = reader.allowance()
   }
 
-  /// The window that binds first.
+  /// The limit on requests that is reached first.
   var tightest: Window? {
     windows.filter { $0.unit == .requests && $0.remaining ?? $0.limit != nil }
       .min { ($0.remaining ?? .infinity) < ($1.remaining ?? .infinity) }
   }
 }
 
-/// Sorts the fields that tell of limits into windows.
+/// Reads the header fields that state limits, and combines them into windows.
 private struct AllowanceReader {
   var now: Double
   var fields: [HTTPField] = []
   private var result = ServerAllowance()
 
-  /// The most fields, and the most windows, that are looked at: each is compared with all others.
+  /// The maximum numbers of fields and of windows, because each is compared with all others.
   static let most = 64
 
   init(now: Double) { self.now = now }
 
-  /// Whether a field may say something; asked of every field of every answer.
+  /// Returns whether a field may state a limit. Called for every field of every answer.
   static func isTelling(_ name: String) -> Bool {
-    // All that matter have "imit", "rate", "etry" or "sage" in them.
+    // The names of all known fields contain "imit", "rate", "etry" or "sage".
     var name = name
     return name.withUTF8 { name in
       var last: UInt32 = 0
@@ -108,7 +107,7 @@ private struct AllowanceReader {
       case "x-app-usage", "x-business-use-case-usage", "x-ad-account-usage", "x-page-usage":
         meta(name, value)
       case "x-amzn-ratelimit-limit", "x-amzn-rate-limit-limit":
-        // A rate: requests a second.
+        // A rate, in requests per second.
         if let rate = Double(value), rate > 0, rate.isFinite {
           add(.init(name: "x-amzn", limit: 1, length: .wait(seconds: 1 / rate)))
         }
@@ -134,7 +133,7 @@ private struct AllowanceReader {
 
   // MARK: The IETF draft
 
-  /// `"burst";r=50;t=30, "daily";r=5`, or `limit=100, remaining=50, reset=5`.
+  /// Reads `"burst";r=50;t=30, "daily";r=5`, or `limit=100, remaining=50, reset=5`.
   private mutating func draft(_ text: String) {
     let items = StructuredItem.list(text)
     var single = ServerAllowance.Window(name: "ratelimit")
@@ -157,7 +156,7 @@ private struct AllowanceReader {
     if single.limit != nil || single.remaining != nil { add(single) }
   }
 
-  /// `"burst";q=100;w=60`, or `100;w=10` in older versions.
+  /// Reads `"burst";q=100;w=60`, or `100;w=10` of older versions.
   private mutating func policies(_ text: String) {
     for item in StructuredItem.list(text) {
       var window = ServerAllowance.Window(
@@ -179,9 +178,9 @@ private struct AllowanceReader {
     }
   }
 
-  // MARK: Forms of their own
+  // MARK: Vendor formats
 
-  /// `32/40`: a bucket that leaks a twentieth of its size a second.
+  /// Reads `32/40`, a bucket that leaks a twentieth of its size per second.
   private mutating func shopify(_ text: String) {
     guard let (used, limit) = Self.ratio(text[...]) else { return }
     add(
@@ -191,7 +190,7 @@ private struct AllowanceReader {
         length: .seconds(20)))
   }
 
-  /// `api-usage=18/5000`, of a day that has no certain end.
+  /// Reads `api-usage=18/5000`, the usage of a day without a known end.
   private mutating func salesforce(_ text: String) {
     for part in text.split(whereSeparator: { $0 == "," || $0 == " " || $0 == ";" }) {
       let sides = part.split(separator: "=", maxSplits: 1)
@@ -209,7 +208,7 @@ private struct AllowanceReader {
     return (used, limit)
   }
 
-  /// Numbers of per cent, and the minutes until there are fewer.
+  /// Reads JSON with percentages of several limits, and the minutes until access is regained.
   private mutating func meta(_ name: String, _ text: String) {
     guard let value = try? JSONValue(parsing: Array(text.utf8)) else { return }
     var (used, minutes) = (0.0, 0.0)
@@ -249,7 +248,7 @@ private struct AllowanceReader {
 }
 
 extension ServerAllowance.Window {
-  /// Fills in what the other one knows.
+  /// Adds the values of another window that this one lacks.
   fileprivate mutating func merge(_ other: Self) {
     limit = limit ?? other.limit
     remaining = remaining ?? other.remaining
@@ -259,7 +258,7 @@ extension ServerAllowance.Window {
   }
 }
 
-/// The numbers of fields that are named after what they are: `X-RateLimit-Remaining-Requests`.
+/// Reads fields whose names say which number they hold, such as `X-RateLimit-Remaining-Requests`.
 private struct NamedNumbers {
   private enum Role { case limit, remaining, used, reset, length, wait }
 
@@ -273,18 +272,18 @@ private struct NamedNumbers {
 
   private var entries: [Entry] = []
 
-  /// Words that say which number it is.
+  /// Words that name the kind of a number.
   private static let roles: [Substring: Role] = [
     "limit": .limit, "quota": .limit, "max": .limit, "remaining": .remaining, "left": .remaining,
     "used": .used, "reset": .reset, "window": .length, "interval": .length, "period": .length,
   ]
-  /// Words that are windows of that many seconds.
+  /// Words that name a window, and its length in seconds.
   private static let lengths: [Substring: Double] = [
     "second": 1, "secondly": 1, "minute": 60, "hour": 3600, "hourly": 3600, "day": 86_400,
     "daily": 86_400,
   ]
 
-  /// Sorts one field by the words of its name.
+  /// Adds a field, classified by the words of its name.
   mutating func add(_ name: String, _ value: String) {
     guard let range = name.firstRange(of: "ratelimit") ?? name.firstRange(of: "rate-limit") else {
       return
@@ -312,8 +311,8 @@ private struct NamedNumbers {
         milliseconds: milliseconds))
   }
 
-  /// The windows of all fields: of each family one for each of its subjects. A number that a family
-  /// gives only once is that of all its windows.
+  /// Returns the windows of all fields: one for each subject of a family of names. A time that a
+  /// family states only once applies to all of its windows.
   func windows(now: Double) -> [ServerAllowance.Window] {
     var windows: [ServerAllowance.Window] = []
     for family in Set(entries.map(\.family)).sorted() {
@@ -323,7 +322,7 @@ private struct NamedNumbers {
         var window = Self.window(own, subject, now: now)
         window.name = family == "ratelimit" ? "ratelimit-fields" : family
         if !subject.isEmpty { window.name += "-" + subject }
-        // Some say by a limit of nothing that there is none.
+        // Some servers state a limit of 0 if there is none.
         guard window.limit != 0 else { continue }
         if window.limit != nil || window.remaining != nil { windows.append(window) }
       }
@@ -352,7 +351,7 @@ private struct NamedNumbers {
     window.length =
       words.compactMap { lengths[$0] }.first.flatMap { .wait(seconds: $0) }
       ?? value(.length).flatMap { duration($0, now: now) }
-    // "100;w=21600"
+    // A policy in the value, such as "100;w=21600".
     if window.length == nil, let limit = value(.limit)?.value ?? value(.remaining)?.value {
       window.length = StructuredItem.list(limit).lazy.compactMap { $0.number("w") }.first
         .flatMap { .wait(seconds: $0) }
@@ -363,7 +362,7 @@ private struct NamedNumbers {
     return window
   }
 
-  /// How long the fields ask to wait.
+  /// Returns the time that the fields ask to wait.
   func wait(now: Double) -> Duration? {
     entries.filter { $0.role == .wait }.compactMap { Self.duration($0, now: now) }.max()
   }
@@ -372,20 +371,20 @@ private struct NamedNumbers {
     ThrottleSignal.duration(entry.milliseconds ? entry.value + "ms" : entry.value, now: now)
   }
 
-  /// The first number of a list: some add the policy, as in `100, 100;w=60`.
+  /// Returns the first number of a list: some servers append the policy, as in `100, 100;w=60`.
   private static func count(_ text: String) -> Double? {
     let number = text.prefix { $0 != "," && $0 != ";" }.filter { $0 != " " }
     return Double(number).flatMap { $0 >= 0 && $0.isFinite ? $0 : nil }
   }
 }
 
-/// An item of a list of structured fields (RFC 9651, §3.1), read leniently.
+/// An item of a list in a structured field (RFC 9651, §3.1), parsed leniently.
 private struct StructuredItem {
-  /// The item itself, its quotes taken off.
+  /// The item without its parameters and quotes.
   var name = ""
   var parameters: [Substring: String] = [:]
 
-  /// Name and value of a member of a dictionary.
+  /// The name and the value if the item is a member of a dictionary; nil otherwise.
   var member: (Substring, String)? {
     let sides = name.split(separator: "=", maxSplits: 1)
     return sides.count == 2 ? (sides[0], String(sides[1])) : nil
@@ -395,7 +394,7 @@ private struct StructuredItem {
     parameters[name].flatMap(Double.init).flatMap { $0 >= 0 && $0.isFinite ? $0 : nil }
   }
 
-  /// The items of a list; what stands in quotes may have commas and semicolons in it.
+  /// Returns the items of a list. Quoted text may contain commas and semicolons.
   static func list(_ text: String) -> [StructuredItem] {
     split(text[...], at: ",").map { item in
       let parts = split(item, at: ";")

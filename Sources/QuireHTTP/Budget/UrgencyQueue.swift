@@ -1,33 +1,33 @@
 import QuireCore
 
-/// Requests that wait, in the order in which they go out: those that a consumer waits for first, and of
-/// one urgency those of all walks in turn.
+/// A queue of waiting requests: the most urgent go first, and walks take turns among requests of
+/// one urgency.
 ///
-/// Adding, raising, withdrawing and taking cost constant time.
+/// Adding, raising, withdrawing and taking requests take constant time.
 struct UrgencyQueue {
-  /// A request that waits.
+  /// A waiting request.
   struct Entry {
     var walk: Int
     var urgency: ReadUrgency.Level
-    /// The longest that it waits for the server.
+    /// The longest time that the request waits for the server.
     var longest: Duration
-    /// How far apart the next request has to be.
+    /// The interval until the next request of its listing.
     var interval: Duration
   }
 
   private var entries: [Int: Entry] = [:]
   private var lines = [Line](repeating: Line(), count: ReadUrgency.Level.allCases.count)
   private var counts = [Int](repeating: 0, count: ReadUrgency.Level.allCases.count)
-  /// Requests taken since one of less urgency had to wait.
+  /// The number of requests taken in succession while less urgent ones waited.
   private var passed = 0
 
-  /// After so many that were more urgent comes one that is less.
+  /// The number of more urgent requests after which a less urgent one is taken.
   static let patience = 8
 
   var isEmpty: Bool { entries.isEmpty }
   var count: Int { entries.count }
 
-  /// The urgency of the request that comes next.
+  /// The urgency of the next request; nil if the queue is empty.
   var first: ReadUrgency.Level? { next.map { ReadUrgency.Level.allCases[$0] } }
 
   private var next: Int? {
@@ -42,7 +42,7 @@ struct UrgencyQueue {
     lines[entry.urgency.rawValue].add(id, walk: entry.walk)
   }
 
-  /// The request becomes more urgent.
+  /// Raises the urgency of a request.
   mutating func raise(_ id: Int, to urgency: ReadUrgency.Level) {
     guard var entry = entries.removeValue(forKey: id) else { return }
     counts[entry.urgency.rawValue] -= 1
@@ -50,7 +50,7 @@ struct UrgencyQueue {
     add(id, entry)
   }
 
-  /// The request does not wait any more.
+  /// Removes a request, and returns it if it was in the queue.
   @discardableResult
   mutating func withdraw(_ id: Int) -> Entry? {
     guard let entry = entries.removeValue(forKey: id) else { return nil }
@@ -59,7 +59,7 @@ struct UrgencyQueue {
     return entry
   }
 
-  /// Takes the request that comes next.
+  /// Removes and returns the next request.
   mutating func take() -> (id: Int, entry: Entry)? {
     guard let level = next else { return nil }
     let isPassing = counts[(level + 1)...].contains { $0 > 0 }
@@ -72,14 +72,14 @@ struct UrgencyQueue {
     preconditionFailure("UrgencyQueue: a request is counted that no line has")
   }
 
-  /// Takes out those that do not wait for so long.
+  /// Removes the requests that do not wait as long as `wait`, and returns their numbers.
   mutating func takeImpatient(than wait: Duration) -> [Int] {
     let impatient = entries.filter { $0.value.longest < wait }.map(\.key).sorted()
     for id in impatient { withdraw(id) }
     return impatient
   }
 
-  /// The requests of one urgency: the walks take turns.
+  /// The requests of one urgency. The walks take turns.
   private struct Line {
     private var turns = Queue<Int>()
     private var walks: [Int: Queue<Int>] = [:]
@@ -98,17 +98,17 @@ struct UrgencyQueue {
   }
 }
 
-/// First in, first out.
+/// A first-in, first-out queue.
 package struct Queue<Element> {
   private var elements: [Element] = []
-  /// Where the first is: taking from the front must not move the rest.
+  /// The index of the first element; moving the others on each removal would be slow.
   private var front = 0
 
   package init() {}
 
   package var isEmpty: Bool { front == elements.count }
 
-  /// What was not taken yet, in order.
+  /// The elements in the queue, in order.
   package var rest: ArraySlice<Element> { elements[front...] }
 
   package mutating func add(_ element: Element) { elements.append(element) }

@@ -3,13 +3,13 @@ public import QuireCore
 import QuirePagination
 import Synchronization
 
-/// How many items the pages of a listing are asked for in, for all its walks.
+/// The page size of a listing, shared by all of its walks.
 final class PageSizes: Sendable {
   private let machine: Mutex<PageSizeMachine>
 
   init(full: Int) { machine = Mutex(PageSizeMachine(full: full)) }
 
-  /// The size where it is not the caller's own.
+  /// The size to ask for if it is not the caller's; nil if it is.
   var reduced: Int? { machine.withLock { $0.isFull ? nil : $0.size } }
 
   func failed(asked: Int, _ complaint: PageSizeMachine.Complaint) -> Int? {
@@ -19,23 +19,23 @@ final class PageSizes: Sendable {
   func succeeded(asked: Int) -> Int? { machine.withLock { $0.succeeded(asked: asked) } }
 }
 
-/// Decides how many items the pages of a listing are asked for in: half as many where the server cannot
-/// serve so many, and twice as many again after some pages that went well.
+/// Decides how many items to ask for in the pages of a listing: half as many if the server cannot
+/// serve a page, and twice as many again after some successful pages.
 ///
-/// Pure. Source: V. Jacobson, "Congestion Avoidance and Control" (1988), whose careful growth this takes
-/// in larger steps, for a page size that is a power of two less than another stays easy to read.
+/// Pure. Source: V. Jacobson, "Congestion Avoidance and Control" (1988). Growth is in larger steps
+/// than there, because sizes that differ by a power of two are easier to read.
 struct PageSizeMachine {
-  /// How sure it is that the size was the reason.
+  /// How certain it is that the size caused a failure.
   enum Complaint { case possible, certain }
 
-  /// The size that the caller wants.
+  /// The size that the caller asked for.
   let full: Int
   private(set) var size: Int
   private var pages = 0
-  /// Pages at one size before a greater one is tried; doubled when that was too much.
+  /// The number of successful pages before a greater size is tried; doubled if that failed.
   private var patience = Self.patience
   private var isGrown = false
-  /// Whether a page came since the last halving for a reason that was only possible.
+  /// Whether a page has succeeded since the last halving that was only possibly needed.
   private var mayDoubt = true
 
   static let patience = 4
@@ -45,10 +45,10 @@ struct PageSizeMachine {
 
   var isFull: Bool { size == full }
 
-  /// A page of `asked` items failed. Returns the size to ask for instead; nil where the size is not the
-  /// reason, or cannot be any smaller.
+  /// Notes that a page of `asked` items failed. Returns the size to ask for instead; nil if the
+  /// size is not the reason or cannot be smaller.
   mutating func failed(asked: Int, _ complaint: Complaint) -> Int? {
-    // Another page has been there before.
+    // Another walk has reduced the size already.
     if size < asked { return size }
     guard asked > 1, complaint == .certain || mayDoubt else { return nil }
     if complaint == .possible { mayDoubt = false }
@@ -57,7 +57,7 @@ struct PageSizeMachine {
     return size
   }
 
-  /// A page came. Returns the size that the next one is asked for in, where that is a greater one.
+  /// Notes that a page succeeded. Returns the size of the next page if that is greater.
   mutating func succeeded(asked: Int) -> Int? {
     mayDoubt = true
     guard asked == size, size < full else { return nil }
@@ -69,7 +69,7 @@ struct PageSizeMachine {
 }
 
 extension RetryMachine.Failure {
-  /// Whether a smaller page may cure the failure.
+  /// How likely a smaller page cures the failure; nil if it does not.
   var complaint: PageSizeMachine.Complaint? {
     if error.code == .limitExceeded {
       let names = [
@@ -103,6 +103,6 @@ extension RetryMachine.Failure {
 }
 
 extension WalkReport.Warning.Code {
-  /// A page size that the server could not serve was halved, or tried again.
+  /// The page size was halved because the server could not serve it, or raised again.
   public static let pageSizeChanged = Self("pageSizeChanged")
 }

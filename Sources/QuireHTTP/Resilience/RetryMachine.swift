@@ -1,56 +1,58 @@
 import QuirePagination
 import QuireCore
 
-/// Decides, for one page, whether a failed attempt is followed by another, and when.
+/// Decides, for one page, whether another attempt follows a failed one, and when.
 ///
-/// Pure: the caller measures, draws random numbers and sleeps.
+/// Pure: the caller measures time, draws random numbers and sleeps.
 struct RetryMachine {
-  /// What became of one attempt.
+  /// The failure of one attempt.
   struct Failure: Error {
     var error: PageError
-    /// Whether another attempt may cure it.
+    /// Whether another attempt may succeed.
     var cure: Cure
     /// Whether the server asked to slow down.
     var isThrottling = false
-    /// How long the server asked to wait.
+    /// The wait that the server asked for; nil if it asked for none.
     var retryAfter: Duration?
-    /// Whether the server cannot have acted on the request.
+    /// Whether it is certain that the server has not acted on the request.
     var wasRefused = false
-    /// Whether the server is still working on it: asking again is no retry, but polling.
+    /// Whether the server is still preparing the page, so that another request is polling rather
+    /// than a retry.
     var isPending = false
-    /// Whether the server was away.
+    /// Whether the failure is an outage; see `RetryPolicy`.
     var isOutage = false
   }
 
-  /// How far another attempt can help.
+  /// The number of further attempts that may help.
   enum Cure: Hashable, Sendable {
-    /// Not at all.
+    /// None.
     case none
-    /// Once: a server that is merely confused answers well the second time.
+    /// One: a server that was only confused answers the second request correctly.
     case oneRetry
-    /// As often as the policy allows.
+    /// As many as the policy allows.
     case retries
   }
 
   enum Action {
-    /// Wait, then ask again.
+    /// Send the request again after a wait.
     case retry(after: Duration)
-    /// The server is away: wait, then ask again, for so long at most from now on.
+    /// Send the request again after a wait, because of an outage. `remaining` is the remaining
+    /// patience from now.
     case probe(after: Duration, remaining: Duration)
     /// Give up with this error.
     case fail(PageError)
   }
 
   private let policy: RetryPolicy
-  /// Whether the request may be sent again after the server may have acted on it.
+  /// Whether the request may be sent again although the server may have acted on it.
   private let isRepeatable: Bool
   private var failures = 0
   private var polls = 0
   private var polling = Duration.zero
-  /// Outages so far, and when the first began.
+  /// The number of outages for this page, and the time of the first.
   private var outages = 0
   private var outageBegan = Duration.zero
-  /// Requests on the wire that ended in an outage.
+  /// The number of requests that ended in an outage.
   private var outageRequests = 0
 
   init(policy: RetryPolicy, isRepeatable: Bool) {
@@ -58,16 +60,18 @@ struct RetryMachine {
     self.isRepeatable = isRepeatable
   }
 
-  /// The fetch has waited since `time` for what another one found out about a server that is away.
+  /// Notes that the fetch has waited since `time` for another one's probe of a host in an outage.
   mutating func waited(since time: Duration) {
     if outages == 0 { (outages, outageBegan) = (1, time) }
   }
 
-  /// An attempt failed, after `wireRequests` requests for this page in all, not counting redirects
-  /// that were followed; `random` is drawn from 0..<1, `now` is the time by any clock that goes on
-  /// while the page is asked for, `debt` is how many retries no page from the host has paid for, and
-  /// `probes` how often the host has been probed in vain. `pay` takes what a retry costs from the
-  /// host's quota, and returns whether there was as much.
+  /// Returns what follows a failed attempt.
+  ///
+  /// `wireRequests` counts all requests for this page except followed redirects. `random` is from
+  /// 0..<1, and `now` the time by a clock that runs while the page is fetched. `debt` is the number
+  /// of retries that no page from the host has paid for, and `probes` the number of failed probes
+  /// of the host. `pay` takes the cost of a retry from the host's quota, and returns whether enough
+  /// was left.
   mutating func failed(
     _ failure: Failure, wireRequests: Int, random: Double, now: Duration = .zero, debt: Int = 0,
     probes: Int = 0, pay: (Int) -> Bool = { _ in true }
@@ -111,7 +115,7 @@ struct RetryMachine {
     return .retry(after: max(longest * random, owed))
   }
 
-  /// The server is away: waits until it answers, or the patience is over.
+  /// Waits out an outage until the server answers or the patience is over.
   private mutating func waitOut(
     _ failure: Failure, wireRequests: Int, random: Double, now: Duration, debt: Int, probes: Int
   ) -> Action {
@@ -141,7 +145,8 @@ struct RetryMachine {
     probe > 0 ? RetryPolicy.longestWait(beforeProbe: probe) * (0.5 + random / 2) : .zero
   }
 
-  /// The error where a walk has been repeating more than its pages can pay for.
+  /// Returns the error if the walks of the host have retried more than their pages pay for; nil
+  /// otherwise.
   private func bankruptcy(_ error: PageError, debt: Int) -> PageError? {
     guard policy.patience > .zero, debt >= policy.maximumDebt else { return nil }
     var error = error
@@ -161,13 +166,13 @@ struct RetryMachine {
     return error
   }
 
-  /// Requests that the next attempt may put on the wire, silent replays included, after `wireRequests`
-  /// of them.
+  /// Returns the number of requests that the next attempt may send, including silent replays, after
+  /// `wireRequests` requests.
   func requestsLeft(afterWireRequests wireRequests: Int) -> Int {
     max(1, policy.attempts - max(wireRequests - polls, failures))
   }
 
-  /// The server is still working: asks again as often, and for as long, as the policy allows.
+  /// Polls a page that the server is preparing, as often and for as long as the policy allows.
   private mutating func poll(_ failure: Failure, wireRequests: Int) -> Action {
     let wait =
       failure.retryAfter ?? policy.longestDelay(afterFailures: polls + 1, throttled: true)
@@ -183,7 +188,7 @@ struct RetryMachine {
     return .fail(error)
   }
 
-  /// Why the page is not asked for again; nil when it is.
+  /// Returns why the page is not requested again; nil if it is.
   private func reasonAgainstPolling(
     waiting wait: Duration
   ) -> (message: String, remedy: Remedy)? {
@@ -210,7 +215,7 @@ struct RetryMachine {
 }
 
 extension Remedy {
-  /// A remedy by waiting for as long as the server asks.
+  /// The remedy of waiting for as long as the server asks.
   static let longerRetryAfter = Remedy(
     .init("RetryPolicy.maximumRetryAfter"), condition: "to wait for that long")
 }

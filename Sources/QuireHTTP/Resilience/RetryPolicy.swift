@@ -1,56 +1,59 @@
 import QuireCore
 import QuirePagination
 
-/// When a failed request for a page is made again, and how long is waited before.
+/// The conditions under which a failed request for a page is sent again, and the delays before.
 ///
-/// Waiting is exponential with full jitter: before attempt n+1 a random time between zero and
-/// `min(maximumDelay, delay × 2ⁿ⁻¹)`. A server's Retry-After comes first. Only what is safe to
-/// repeat is repeated: a request whose method is safe (RFC 9110, §9.2.1) or that the pagination
-/// description declares a query; any other only if the server cannot have acted on it.
+/// Delays are exponential with full jitter: before attempt n+1, a random time between zero and
+/// `min(maximumDelay, delay × 2ⁿ⁻¹)`. A server's Retry-After takes precedence. Only safe requests
+/// are repeated: those with a safe method (RFC 9110, §9.2.1), and those that the pagination
+/// description declares a query; others only if the server cannot have acted on them.
 ///
-/// Retries are on by default, unlike for any other `PageSource`, which is asked once unless
-/// `Cursor.retrying(attempts:delay:)` says otherwise: over a network a transient failure is the usual
-/// one, and a walk of a thousand pages would hardly ever come to its end. `never` turns them off.
+/// Retries are on by default, unlike for other `PageSource`s, which are asked once unless
+/// `Cursor.retrying(attempts:delay:)` is used: most failures of a network are transient, and a walk
+/// of a thousand pages would hardly ever complete. `never` turns retries off.
 ///
-/// An *outage* is a failure without an answer, or a gateway's word that there is none: no address, no
-/// connection, a reset or a time-out before the first byte, 502, 503 and 504, and what networks such as
-/// Cloudflare have for the same, 520 to 524 and 529. With `patience` it uses
-/// up no attempts, but is waited out: one quick retry, then probes one at a time, each after a random
-/// time between half of and all of 1 s, 2 s, 4 s and so on up to 5 min, and not before a Retry-After.
-/// What is in the way for good, such as a certificate or a 404, is not waited for.
+/// An *outage* is a failure without an answer, or a gateway's answer that there is none: no
+/// address, no connection, a reset or a time-out before the first byte, the statuses 502, 503 and
+/// 504, and their counterparts of networks such as Cloudflare, 520 to 524 and 529. With `patience`,
+/// outages are waited out without using up attempts: after one quick retry, the host is probed by
+/// one request at a time, each after a random time between half and all of 1 s, 2 s, 4 s and so on
+/// up to 5 min, but not before a Retry-After. Permanent failures, such as a bad certificate or a
+/// 404, are not waited out.
 ///
-/// With `patience`, retries have to be paid for by pages: ten pages pay for one. A walk that owes more
-/// than eight begins with longer waits, and one that owes more than two outages cost ends: in the long
-/// run there are no more than 1.1 requests a page, however often the server is away.
+/// With `patience`, pages pay for retries: ten pages for one retry. The debt is counted for each
+/// host, for all walks of a client: above eight owed retries, delays become longer; above the cost
+/// of two outages, failures are thrown. In the long run, there are at most 1.1 requests for each
+/// page, however often the server fails.
 public struct RetryPolicy: Hashable, Sendable {
-  /// Requests for one page, the first one included and silent replays counted; following a redirect
-  /// is part of its attempt. Default 3.
+  /// The maximum number of requests for one page, including the first one and silent replays.
+  /// Following a redirect is part of its attempt. Default 3.
   public var attempts: Int
   /// The first delay after a transient failure. Default 50 ms.
   public var delay: Duration
   /// The first delay after the server asked to slow down without saying for how long. Default 1 s.
   public var throttledDelay: Duration
-  /// The longest delay of our own choosing. Default 20 s.
+  /// The longest delay that is not the server's choice. Default 20 s.
   public var maximumDelay: Duration
-  /// The longest Retry-After, or wait that a page asks for by the description's pacing, that is waited
-  /// for; a longer one throws `throttled`. Default 15 min.
+  /// The longest wait that a server may ask for, by Retry-After or by the description's pacing; a
+  /// longer one throws `throttled`. Default 15 min.
   public var maximumRetryAfter: Duration
-  /// How long a page is waited for that the server is still working on. Default 5 min.
+  /// The maximum time to poll a page that the server is still preparing. Default 5 min.
   public var maximumPolling: Duration
-  /// How often a page is asked for again at most that the server is still working on. Default nil: as
-  /// often as `maximumPolling` has time for, but not at all where `attempts` is 1.
+  /// The maximum number of polls of such a page. Default nil: as many as `maximumPolling` allows,
+  /// but none if `attempts` is 1.
   public var polls: Int?
 
-  /// How long an outage is waited out, from its first failure on; the last probe is made when it is
-  /// over. Default zero: an outage is a failure like any other, and `attempts` bounds it.
+  /// How long to wait out an outage, from its first failure on. The last probe is made at the end
+  /// of this time. Default zero: an outage is a failure like any other, limited by `attempts`.
   public var patience: Duration
-  /// What retries to one host may cost all walks of a client, where nothing is waited out: 14 after a
-  /// failure, 5 after the server asked to slow down. A page that comes gives back what its last retry had
-  /// cost, or 1. Beyond it a failure is thrown at once, so that a server that is away gets no more than 1.1
-  /// requests a page, whatever the number of walks. Default 500; nil is without end.
+  /// The quota for retries to one host of all walks of a client, used if `patience` is zero. A
+  /// retry costs 14 after a failure, and 5 after the server asked to slow down; a page returns the
+  /// cost of its last retry, or 1. Without enough quota a failure is thrown at once, so that a
+  /// failing server gets at most 1.1 requests for each page, whatever the number of walks. Default
+  /// 500; nil for no limit.
   public var quota: Int? = 500
 
-  /// A policy; every parameter has the default of its property.
+  /// Creates a policy; each parameter has the default of its property.
   public init(
     attempts: Int = 3, delay: Duration = .milliseconds(50), throttledDelay: Duration = .seconds(1),
     maximumDelay: Duration = .seconds(20), maximumRetryAfter: Duration = .seconds(15 * 60),
@@ -66,56 +69,58 @@ public struct RetryPolicy: Hashable, Sendable {
     self.polls = polls
   }
 
-  /// Every page is asked for once: its error is thrown at once, and nothing is waited for, neither a
-  /// Retry-After nor a page that the server is still working on. Asking the same walk again, or
-  /// `PagedList.retry()`, makes one request more.
+  /// A policy of one request for each page: errors are thrown at once, without waiting for a
+  /// Retry-After or polling. Asking the same walk again, or `PagedList.retry()`, makes one more
+  /// request.
   public static let never = RetryPolicy(attempts: 1)
 
-  /// For unattended walks of hours: an outage is waited out for 15 min. `quire export` uses
-  /// it.
+  /// A policy for unattended walks of hours, which waits out an outage for 15 min. `quire export`
+  /// uses it.
   public static let export = RetryPolicy(patience: .seconds(15 * 60))
 
-  /// For an API that a person waits for: the default. Three attempts take a second or so, as long as a
-  /// person waits without wondering.
+  /// The default policy, for an API that a person waits for. Three attempts take about a second,
+  /// which a person accepts.
   public static let api = RetryPolicy()
 
-  /// For feeds that a schedule asks for again anyway: every page is asked for once, nothing is waited
-  /// for, and the error says how long the server wants to be left alone.
+  /// A policy for feeds that a schedule requests again anyway: one request for each page, without
+  /// waiting. The error says for how long the server wants no further request.
   public static let feed: RetryPolicy = {
     var policy = RetryPolicy(attempts: 1, maximumRetryAfter: .zero)
     policy.quota = 100
     return policy
   }()
 
-  /// The first wait of a probe, and the longest.
+  /// The longest waits before the first probe and before late ones.
   package static let (firstProbe, longestProbe) = (Duration.seconds(1), Duration.seconds(5 * 60))
 
-  /// How many retries a walk may owe before it waits longer for it.
+  /// The number of owed retries up to which delays are not longer.
   static let credit = 8
 
-  /// How many retries a walk may owe at all: as many as two outages take that last as long as the
-  /// patience, and the credit. The first ten probes take five minutes at least, and each one behind
-  /// them half of the longest wait.
+  /// The number of owed retries at which failures are thrown: the cost of two outages that last as
+  /// long as the patience, plus the credit. The first ten probes take at least five minutes, and
+  /// each later one at least half of the longest wait.
   var maximumDebt: Int {
     let further = min(patience / (Self.longestProbe / 2), 1_000_000)
     return Self.credit + 2 * (12 + Int(further))
   }
 
-  /// The longest wait before probe number `probe`, from 1 on; the wait itself is at least half of it.
+  /// Returns the longest wait before probe number `probe`, from 1 on; the actual wait is between
+  /// half and all of it.
   static func longestWait(beforeProbe probe: Int) -> Duration {
     min(longestProbe, firstProbe * (1 << min(max(probe - 1, 0), 30)))
   }
 
-  /// The longest wait before attempt `failures + 1`; the wait itself is a random part of it.
+  /// Returns the longest delay before attempt `failures + 1`; the actual delay is a random part of
+  /// it.
   func longestDelay(afterFailures failures: Int, throttled: Bool) -> Duration {
     let base = throttled ? throttledDelay : delay
-    // Beyond 2³⁰ every base has long passed every sensible maximum.
+    // Limits the shift: 2³⁰ times any delay exceeds every sensible maximum.
     return min(maximumDelay, base * (1 << min(max(failures - 1, 0), 30)))
   }
 }
 
 extension PageError.Code {
-  /// How far another attempt helps against a failure of the wire or of the body.
+  /// The number of attempts that may help against a failure of the connection or the body.
   var cure: RetryMachine.Cure {
     switch self {
     case .connectFailed, .timedOut, .truncated: .retries
@@ -125,18 +130,18 @@ extension PageError.Code {
   }
 }
 
-/// What the retries of a walk have cost that its pages have not paid for: ten pages pay for one.
+/// The retries to a host that no page has paid for: ten pages pay for one retry.
 struct RetryDebt: Sendable {
   private var tenths = 0
 
   init() {}
 
-  /// A request was made again.
+  /// Counts a retry.
   mutating func retried() { tenths += 10 }
 
-  /// A page came.
+  /// Counts a page.
   mutating func paid() { tenths = max(0, tenths - 1) }
 
-  /// How many retries are owed.
+  /// The number of owed retries.
   var count: Int { tenths / 10 }
 }

@@ -8,20 +8,21 @@ import QuirePagination
   import Foundation
 #endif
 
-/// Reads how long a server wants its clients to wait.
+/// Reads the waits that servers ask for.
 package enum ThrottleSignal {
-  /// The wait that `fields` ask for, seen at `now`, in seconds since 1970: what they say outright, or else until the
-  /// last of the limits that have nothing left is reset. Garbage is nil; the past is zero.
+  /// Returns the wait that `fields` ask for at `now`, in seconds since 1970: an explicit wait, or
+  /// else the time until the last of the used-up limits is reset. Nil if they ask for none or are
+  /// malformed; zero for a time in the past.
   package static func wait(in fields: HTTPFields, now: Double) -> Duration? {
     let allowance = ServerAllowance(fields, now: now)
     return allowance.wait
       ?? allowance.windows.filter { $0.remaining ?? 1 < 1 }.compactMap(\.reset).max()
   }
 
-  /// Reads one value: seconds (RFC 9110, §10.2.3; in the wild also fractions of seconds), a date, epoch seconds or
-  /// milliseconds, or a duration such as `6m0s`.
+  /// Parses one value: seconds (RFC 9110, §10.2.3; in practice also fractions), a date, seconds or
+  /// milliseconds since 1970, or a duration such as `6m0s`. Nil for other text.
   package static func duration(_ text: String, now: Double) -> Duration? {
-    // No form is longer.
+    // No valid value is longer.
     guard text.utf8.count <= 64 else { return nil }
     let compact = text.filter { $0 != " " }
     let seconds: Double?
@@ -37,14 +38,14 @@ package enum ThrottleSignal {
     return seconds.flatMap { $0.isFinite ? .wait(seconds: $0) : nil }
   }
 
-  /// The longest of several numbers of seconds: what a proxy makes of a field that came twice (RFC 9110, §5.3).
-  /// A comma without a space may be that of a fraction.
+  /// Returns the longest of several numbers of seconds: a proxy may combine fields of the same name
+  /// (RFC 9110, §5.3). A comma without a space may be a decimal comma.
   private static func longest(in list: String) -> Double? {
     let waits = list.split(separator: ", ", omittingEmptySubsequences: false).map { Double($0) }
     return waits.contains(nil) ? nil : waits.compactMap(\.self).max()
   }
 
-  /// Go's and OpenAI's durations: `6m0s`, `1h2m3.5s`, `120ms`.
+  /// Parses the durations of Go and OpenAI: `6m0s`, `1h2m3.5s`, `120ms`.
   private static func unitDuration(_ text: String) -> Double? {
     let units: [(name: String, seconds: Double)] = [
       ("ms", 0.001), ("h", 3600), ("m", 60), ("s", 1),
@@ -63,21 +64,20 @@ package enum ThrottleSignal {
   }
 }
 
-/// How many requests a server says it still takes, and until when: of the limits that an answer's fields
-/// tell of, the one that binds first.
+/// The tightest of the limits on requests that an answer's fields state.
 package struct RateLimitBudget: Hashable, Sendable {
-  /// Requests in a window; nil when unknown.
+  /// The number of requests in a window; nil if unknown.
   package var limit: Int?
-  /// Requests that are left in this window; nil when unknown.
+  /// The number of requests left in this window; nil if unknown.
   package var remaining: Int?
-  /// How long until the next window.
+  /// The time until the next window; nil if unknown.
   package var reset: Duration?
-  /// How long the server asks to wait now.
+  /// The wait that the server asks for now; nil if it asks for none.
   package var wait: Duration?
-  /// How long a window is; nil when unknown.
+  /// The length of a window; nil if unknown.
   package var window: Duration?
 
-  /// The budget in an answer's fields at `now`, in seconds since 1970; nil when they have none.
+  /// Reads an answer's fields at `now`, in seconds since 1970; nil if they state no limit.
   package init?(_ fields: HTTPFields, now: Double) {
     let allowance = ServerAllowance(fields, now: now)
     wait = allowance.wait
@@ -89,27 +89,28 @@ package struct RateLimitBudget: Hashable, Sendable {
     if limit == nil, remaining == nil, wait == nil { return nil }
   }
 
-  /// How long `count` more requests have to wait for windows to come, where the budget does not
-  /// suffice and says enough to tell.
+  /// Returns how long `count` more requests have to wait for windows. Zero if the remaining number
+  /// is enough, or if too little is known.
   package func waiting(for count: Int) -> Duration {
     let first = wait ?? .zero
     guard let remaining, let reset, count > remaining else { return first }
     guard let limit, limit > 0 else { return max(first, reset) }
     let windows = count.minus(remaining).plus(limit - 1) / limit
-    // Where it is not said how long a window is, none so far was shorter than what is left of this one.
+    // If the length of windows is unknown, what is left of this one is the best lower bound.
     return max(first, reset + (window ?? reset) * min(max(0, windows - 1), 1 << 30))
   }
 }
 
-/// Reads the three date forms of HTTP. Source: RFC 9110, §5.6.7.
+/// Parses the three date formats of HTTP. Source: RFC 9110, §5.6.7.
 package enum HTTPDate {
-  /// Seconds since 1970, or nil for anything that is not such a date.
+  /// Returns the seconds since 1970; nil for other text.
   package static func secondsSince1970(_ text: String) -> Double? {
-    // All three forms are the same parts in another order; ISO 8601 has a parser of its own.
+    // All three formats have the same parts in different orders; the ISO 8601 parser reads the
+    // rest.
     let parts = text.split { " ,-".contains($0) }.map(String.init)
     let fields: (day: String, month: String, year: String, time: String)
     switch parts.count {
-    // Some servers name the same zone in another way.
+    // Some servers use other names of the same time zone.
     case 6 where ["GMT", "UTC", "+0000"].contains(parts[5]):
       fields = (parts[1], parts[2], parts[3], parts[4])
     case 5: fields = (parts[2], parts[1], parts[4], parts[3])
@@ -118,7 +119,7 @@ package enum HTTPDate {
     guard let month = months.firstIndex(of: fields.month), let day = Int(fields.day),
       var year = Int(fields.year)
     else { return nil }
-    // Two digits from 70 on are of the last century.
+    // Two-digit years from 70 on are in the 20th century.
     if fields.year.count == 2 { year += year >= 70 ? 1900 : 2000 }
     let date = "\(year.padded(to: 4))-\((month + 1).padded(to: 2))-\(day.padded(to: 2))"
     return (try? Date("\(date)T\(fields.time)Z", strategy: .iso8601))?.timeIntervalSince1970
