@@ -1,39 +1,42 @@
 import QuireCore
 import QuirePagination
 
-/// What was delivered of one page, so that the page can be fetched anew and continued behind it.
+/// The items of one page that were delivered, so that the page can be fetched again and continued
+/// after them.
 ///
-/// Pure. After a failure the page is fetched anew, and the items that were delivered are passed over,
-/// unless the last of them has changed.
+/// Pure. When a failed page is fetched again, the delivered items are skipped, unless the last of
+/// them has changed.
 struct DeliveredItems {
-  /// Items of the page that were delivered, in this walk or before it.
+  /// The number of delivered items, including those that an earlier walk delivered.
   private(set) var count: Int
-  /// The digest of the last of them; nil when another walk delivered it.
+  /// The digest of the last delivered item; nil if an earlier walk delivered it.
   private var digest: Int?
-  /// How many of them the present transfer has brought.
+  /// The number of delivered items that this transfer has brought again.
   private var passed = 0
   private var fingerprint = ItemsFingerprint()
   private(set) var sample: PageSample?
-  /// Bad items that no part has carried yet.
+  /// Bad items that came without an item to deliver, kept for the next part.
   private var badItems: [BadItem] = []
-  /// The index behind the last bad item.
+  /// The index after the last bad item.
   private var badItemsEnd = 0
 
-  /// Nothing but the first `count` items, which an earlier walk delivered.
+  /// Creates a record of the first `count` items, which an earlier walk delivered.
   init(_ count: Int) { self.count = count }
 
-  /// A hash of all items that the present transfer has brought; nil when unknown.
+  /// The hash of all items that this transfer has brought; nil if unknown.
   var hash: Int? { fingerprint.value }
 
-  /// The page is fetched anew.
+  /// Notes that the page is fetched again.
   mutating func began() {
     passed = 0
     fingerprint = ItemsFingerprint()
     sample = nil
   }
 
-  /// Takes in items as they come, and returns those that are to be delivered. Those of `badItems` that
-  /// come without an item are kept for the next part.
+  /// Takes the next items of the transfer, and returns those to deliver. Bad items that come
+  /// without an item are kept for the next part.
+  ///
+  /// Throws `pageChanged` if the page has changed.
   mutating func received<Item>(
     _ items: DecodedItems<Item>, isLast: Bool
   ) throws -> DecodedItems<Item> {
@@ -63,13 +66,13 @@ struct DeliveredItems {
     return rest
   }
 
-  /// Throws `pageChanged` where the transfer is over and has not brought what was delivered.
+  /// Throws `pageChanged` if the transfer has ended before the delivered items came again.
   private func ended() throws {
     guard passed < count else { return }
     throw digest == nil ? PageError.pageChanged(passed, count) : changed(passed + 1)
   }
 
-  /// Throws `pageChanged` where the server says that there is no page, and items of it were delivered.
+  /// Throws `pageChanged` if items were delivered of a page that the server says is not there.
   func refuteEnd() throws {
     guard count > 0 else { return }
     throw digest == nil ? PageError.pageChanged(0, count) : changed(1)
@@ -84,17 +87,17 @@ struct DeliveredItems {
   }
 }
 
-/// A hash of all items of a page that are not there at the same time, made of those of each.
+/// A hash of the items of a page, which arrive one after the other.
 private struct ItemsFingerprint {
   private var digest = ContentDigest()
   private var isEmpty = true
   private var isKnown = true
 
-  /// Adds the items that come next; how many come at once makes no difference.
+  /// Adds the next items. The hash does not depend on how many come at once.
   mutating func add<Item>(_ items: DecodedItems<Item>) {
     guard items.count > 0 else { return }
     isEmpty = false
-    // Bad items have no digest: pages that differ in nothing else are not the same.
+    // Bad items have no digest, so pages that differ only in these would have equal hashes.
     guard items.badItems.isEmpty, let digests = items.digests else {
       isKnown = false
       return
@@ -102,6 +105,6 @@ private struct ItemsFingerprint {
     for item in digests { withUnsafeBytes(of: item) { digest.add($0) } }
   }
 
-  /// The hash; nil without items, and where one of them is not in it.
+  /// The hash; nil if there are no items, or if one of them has no digest.
   var value: Int? { isEmpty || !isKnown ? nil : digest.value }
 }

@@ -1,13 +1,14 @@
 import QuireCore
 
-/// The response to a request that is sent before it is waited for. Letting go of it ends the request.
+/// The response to a request that is sent ahead of time. Releasing it cancels the request.
 final class EarlyResponse {
-  // SAFETY: the task alone uses the exchange and makes the response; both are used again only behind `arrive()`.
+  // SAFETY: only the task uses the exchange and creates the response; other code uses both only
+  // after `arrive()`.
   private struct Unchecked<Value>: @unchecked Sendable { let value: Value }
 
-  /// Lets the request go out.
+  /// Resumed when the request may go out.
   let start = Suspension<Void>()
-  /// How soon it is needed, which is not as soon as the page before it.
+  /// The urgency of the request, lower than the urgency of the page before it.
   private let urgency: ReadUrgency
   private let task: Task<Unchecked<Result<Exchange.Response, any Error>>, Never>
   private var result: Result<Exchange.Response, any Error>?
@@ -35,7 +36,7 @@ final class EarlyResponse {
 
   deinit { task.cancel() }
 
-  /// Returns once the response is there, or will not be; the request goes out now at the latest.
+  /// Waits until the response has arrived or failed. Sends the request if it has not gone out yet.
   func arrive() async {
     start.resume(returning: ())
     let (task, reader) = (task, ReadUrgency.current)

@@ -12,45 +12,47 @@ import Synchronization
 
 /// One request and its answer on the wire: credentials, signatures, redirects, and what it costs.
 //
-// Steps that do not wait are functions that are never inlined: what they need would lie in the frame of every
-// request that waits, and there may be thousands.
+// Steps that do not suspend are never inlined: their locals would be part of the frame of each
+// waiting request, of which there may be thousands.
 final class Exchange {
   let listing: Listing
   var request: PageRequest {
     didSet { (prepared, knownIdentity) = (nil, nil) }
   }
-  /// The request's first hop, where the walk has taken its address apart.
+  /// The first hop of the request, if the walk has parsed its URL already.
   private var prepared: RedirectMachine.Hop?
   private var knownIdentity: String?
-  /// What the page has cost since its last part, failed attempts included.
+  /// The cost of the page since its last part, including failed attempts.
   var traffic: WalkReport.Traffic
-  /// Requests that were sent for the page, silent replays included, redirects not.
+  /// The number of requests sent for the page, including silent replays and excluding redirects.
   var requests = 0
-  /// Requests that the present attempt may send, silent replays included, redirects not.
+  /// The number of requests that the current attempt may send, counted in the same way.
   var requestsLeft = 1
-  /// Those of them that were sent before the present attempt.
+  /// The number of requests sent for the page before the current attempt.
   private var requestsBefore = 0
-  /// What the page was the last time; then the request is conditional.
+  /// The validators with which the request is conditional; nil for an unconditional request.
   var condition: PageValidators.Entry?
-  /// Where redirects have led the last request; nil without redirects.
+  /// The URL to which the last request was redirected; nil without redirects.
   var redirectedTo: String?
-  /// Whether the host is away, and it is this request that probes it.
+  /// Whether the request probes a host in an outage.
   var isProbing = false
-  /// Whether it waits while the host is away, for what another request finds out.
+  /// Whether the request waits during an outage while another one probes the host.
   var awaitsHost = true
-  /// How much longer the host is waited for, where it is away; nil for as long as the policy allows.
+  /// The remaining time to wait for the host in an outage; nil for the policy's full patience.
   var patience: Duration?
-  /// How long another request's probe was waited for, before this one took its place.
+  /// The time spent waiting for another request's probe before this request took over probing; nil
+  /// otherwise.
   var waitedForProbe: Duration?
-  /// Whether the last request was answered.
+  /// Whether the last request got an answer.
   var wasAnswered = false
-  /// What the last retry cost of the host's quota.
+  /// The cost of the last retry, in tokens of the host's quota.
   var refund = 0
-  /// Where permanent redirects had led before the first that was not one; nil without them.
+  /// The URL to which permanent redirects led before the first temporary one; nil without permanent
+  /// redirects.
   var movedTo: String?
-  /// The hops of the present attempt.
+  /// The hops of the current attempt.
   private var redirects: RedirectMachine?
-  /// Whether all of them were permanent.
+  /// Whether all hops so far were permanent redirects.
   private var isPermanent = true
 
   init(
@@ -63,21 +65,22 @@ final class Exchange {
     self.traffic = traffic
   }
 
-  // By reference, and none of its members is the whole configuration: that would be copied for each question.
+  // Members are read through this reference: returning the whole configuration would copy it at
+  // each access.
   private var shared: PageClient.Shared { listing.client.shared }
 
-  /// Whether the request may be sent again when the server may have acted on it.
+  /// Whether the request may be sent again although the server may have acted on it.
   var isRepeatable: Bool { request.method.isSafe || listing.engine.pagination.request.isQuery }
 
-  /// What decides about attempts for the page.
+  /// A new machine that decides about the attempts for the page.
   var retryMachine: RetryMachine {
     RetryMachine(policy: shared.configuration.retry, isRepeatable: isRepeatable)
   }
 
-  /// Made when something is to be said; most pages are fetched in silence.
+  /// Created on demand, because most pages are fetched without an event or error.
   var redactor: Redactor { listing.redactor(for: request) }
 
-  /// What validators know the request by.
+  /// The redacted method and URL, by which validators recognize the request.
   var requestIdentity: String {
     if let knownIdentity { return knownIdentity }
     let identity = redactor.identity(of: request.method, request.url)
@@ -85,17 +88,18 @@ final class Exchange {
     return identity
   }
 
-  /// A response whose body is on its way, and the hop that brought it.
+  /// A response whose body is still arriving, and the hop that it answers.
   ///
-  /// A reference: as a value it would lie in each frame of a page that waits for its body.
+  /// A class, because a value would be part of each frame that waits for its body.
   final class Response {
     let head: HTTPResponse
-    /// The head's, which reads it from its fields each time.
+    /// The status of `head`, stored because `head` parses it from its fields at each access.
     let status: HTTPResponse.Status
     let framing: TransportResponse.Framing
     fileprivate(set) var body: TransportBody
     let hop: RedirectMachine.Hop
-    /// What lets the request be on the wire; it ends with the response, if not before.
+    /// The permit of the request, which ends with the response at the latest; nil for an uncounted
+    /// request.
     let permit: RequestPermit?
 
     fileprivate init(
@@ -110,7 +114,7 @@ final class Exchange {
     }
   }
 
-  /// Sends the request and follows redirects to the answer.
+  /// Sends the request, follows redirects, and returns the final response.
   func send() async throws -> Response {
     (redirectedTo, movedTo, wasAnswered) = (nil, nil, false)
     requestsBefore = requests
@@ -125,19 +129,21 @@ final class Exchange {
           try await send(hop, replays: replays)
         }
       guard let next = try redirect(by: response) else { return response }
-      // A redirect's body says nothing; reading it, where it is short, lets the connection be used again.
+      // The body of a redirect is ignored, but reading a short one lets the connection be used
+      // again.
       _ = await beginning(of: response)
       redirected(to: next)
       hop = next
     }
   }
 
-  /// What authorizes requests; nil without.
+  /// The credentials that authorize requests; nil without any, and for requests of their own
+  /// source.
   private var keeper: CredentialKeeper? {
     @inline(never) get { shared.configuration.keeper.flatMap { $0.serves ? $0 : nil } }
   }
 
-  /// The first hop of an attempt.
+  /// Returns the first hop of an attempt.
   @inline(never)
   private func begin() throws -> RedirectMachine.Hop {
     let first = try firstHop()
@@ -147,7 +153,7 @@ final class Exchange {
     return first
   }
 
-  /// Where a response redirects to; nil where it is the answer.
+  /// Returns the hop to which a response redirects; nil if it is the final response.
   @inline(never)
   private func redirect(by response: Response) throws -> RedirectMachine.Hop? {
     guard response.status.kind == .redirection else { return nil }
@@ -159,7 +165,8 @@ final class Exchange {
 
   @inline(never)
   private func check(_ hop: RedirectMachine.Hop) throws {
-    // First what no setting should open.
+    // The address is checked first: the error about the scheme suggests a setting, which must not
+    // open a refused address.
     if let objection = listing.addresses(of: hop.origin).objection(
       toHost: hop.origin.host, port: hop.origin.port)
     {
@@ -182,8 +189,9 @@ final class Exchange {
     try prepared ?? listing.hop(for: request)
   }
 
-  /// Sends one request with the client's credential, if that is for its origin, and once more with
-  /// another where the server refuses the first: to a 401 the server has not acted.
+  /// Sends one request, with the client's credential if the origin is the credential's. If the
+  /// server refuses it with 401, sends it once more with a renewed one: the server has not acted on
+  /// the first.
   @inline(never)
   private func send(
     _ hop: RedirectMachine.Hop, authorizedBy keeper: CredentialKeeper, replays: Int
@@ -204,13 +212,13 @@ final class Exchange {
       keeper.accepted(first)
       return response
     }
-    // Read first: a connection held meanwhile may be the one that the renewal needs.
+    // Read before the renewal, which may need this connection.
     let refusal = await beginning(of: response)
     response.body = .bytes(refusal)
     response.permit?.end()
     let renewal = try await keeper.ticket(after: first, now, clock)
     guard let second = renewal else {
-      // It is read as any other refusal is, and counted then.
+      // The caller reads these bytes again, and counts them then.
       traffic.bytes -= refusal.count
       return response
     }
@@ -224,7 +232,7 @@ final class Exchange {
     return answer
   }
 
-  /// The hop with the present credential wherever its URL repeats one.
+  /// Returns the hop with the current credential in place of an older one in its URL.
   private func renewed(_ hop: RedirectMachine.Hop) throws -> RedirectMachine.Hop {
     let url = listing.renewingCredential(in: hop.text)
     guard url != hop.text else { return hop }
@@ -232,8 +240,7 @@ final class Exchange {
       hop.method, URLReference(url), url, home: listing.home, keepsBody: hop.keepsBody)
   }
 
-  /// Sends one request, and counts what went out: the transport may have repeated it in silence, and
-  /// in vain.
+  /// Sends one request, and counts it and the silent replays of the transport.
   @inline(never)
   private func send(
     _ hop: RedirectMachine.Hop, with credential: Credential? = nil, replays: Int
@@ -265,7 +272,7 @@ final class Exchange {
   private var signs: Bool { shared.configuration.signer != nil }
   private var transport: any HTTPTransport { @inline(never) get { listing.client.transport } }
 
-  /// A request is about to go out, if the walk's limits allow it.
+  /// Counts a request that is about to be sent. Throws if the limits of the walk do not allow it.
   @inline(never)
   private func count(_ hop: RedirectMachine.Hop) throws {
     try WalkReading.requested()
@@ -298,13 +305,13 @@ final class Exchange {
     return RetryMachine.Failure(unanswered: error)
   }
 
-  /// What keeps a request from the wire.
+  /// The errors that occur before a request is on the wire.
   private static let unsent: [PageError.Code] = [
     .connectFailed, .invalidArgument, .invalidURL, .refusedAddress, .tls,
   ]
 
-  /// Returns when the request may go out, by the limits of its host and while that is not away; nil where
-  /// nothing counts it.
+  /// Waits until the request may go out, by the limits of its host and by the host's health.
+  /// Returns nil if the request is not counted.
   private func permit(to hop: RedirectMachine.Hop) async throws -> RequestPermit? {
     let watchesOutages = watchesOutages(of: hop)
     do {
@@ -320,7 +327,7 @@ final class Exchange {
           permit = waited.permit
         }
         if !watchesOutages || isProbing || !listing.health.isAway { return permit }
-        // It went away while this one waited.
+        // The outage began while the request waited.
         permit?.end(wentOut: false)
       }
     } catch {
@@ -328,7 +335,8 @@ final class Exchange {
     }
   }
 
-  /// The error of a wait for the budget: asking again would not shorten it.
+  /// Returns the error of a wait for the budget as one without a retry, which would not shorten the
+  /// wait.
   @inline(never)
   private static func incurable(_ error: any Error) -> any Error {
     guard let error = error as? PageError else { return error }
@@ -338,7 +346,7 @@ final class Exchange {
   @inline(never)
   private func note(_ wait: PageEvent.Wait) { shared.emit(.debug, .waited(wait)) }
 
-  /// Whether the request waits while its host is away.
+  /// Returns whether the request waits while its host is in an outage.
   @inline(never)
   private func watchesOutages(of hop: RedirectMachine.Hop) -> Bool {
     awaitsHost && shared.configuration.retry.patience > .zero && hop.origin == listing.home
@@ -355,7 +363,7 @@ final class Exchange {
       request, shared, willWait: { shared.emit(.info, .pause($0)) })
   }
 
-  /// Waits while another request probes the host, and takes its place if it gives up.
+  /// Waits while another request probes the host, and takes over if that one ends.
   private func waitForProbe() async throws {
     let clock = shared.configuration.clock
     let stopwatch = Stopwatch(clock)
@@ -372,7 +380,7 @@ final class Exchange {
     try await clock.sleep(for: wait)
   }
 
-  /// Reads what the answer says of limits.
+  /// Notes the limits that an answer states.
   @inline(never)
   private func note(
     _ response: Response, atOnce: Int?, _ lane: BudgetMachine.Lane, _ permit: RequestPermit?
@@ -382,7 +390,7 @@ final class Exchange {
     if shared.configuration.budget.heedsServer || status >= 400 {
       allowance = ServerAllowance(response.head.headerFields, now: listing.client.environment.now())
     }
-    // It is about one page that is not ready, and no other one has to wait for that.
+    // This wait is about one page that is not ready; other pages need not wait.
     if status == 202 { allowance.wait = nil }
     let isThrottling =
       status == 429 || [403, 503].contains(status) && allowance.wait != nil
@@ -394,13 +402,13 @@ final class Exchange {
     }
   }
 
-  /// What the last retry cost, once.
+  /// Returns the cost of the last retry, and resets it.
   func takeRefund() -> Int {
     defer { refund = 0 }
     return refund
   }
 
-  /// The transport sent the request so many more times, of which some are no attempts.
+  /// Counts `count` silent replays, of which `sentBack` are no attempts.
   private func replayed(_ count: Int, sentBack: Int) {
     guard count > 0 else { return }
     traffic.requests += count
@@ -408,7 +416,7 @@ final class Exchange {
     shared.emit(nil, .replayed(count))
   }
 
-  /// Signs a request to the listing's own origin, and remembers what must not be shown of it.
+  /// Signs a request to the listing's own origin, and notes the secrets of the signature.
   @inline(never)
   private func sign(_ wire: inout TransportRequest, for hop: RedirectMachine.Hop) async throws {
     guard hop.origin == listing.home, let signer = shared.configuration.signer else { return }
@@ -417,7 +425,7 @@ final class Exchange {
     listing.signed.note(wire, of: plain)
   }
 
-  /// Signs the request without sending it, for what a signer puts into requests.
+  /// Signs the request without sending it, to learn the secrets that a signer adds.
   func signInVain() async throws {
     let hop = try firstHop()
     var wire = TransportRequest(try parts(of: hop))
@@ -454,7 +462,7 @@ final class Exchange {
       fields.append(field)
     }
     if hop.origin != listing.home { fields = fields.harmlessElsewhere }
-    // Wherever redirects lead: what answers in the end gave the validators.
+    // Sent on every hop, because the validators came from the final response.
     if let condition, hop.method == .get {
       for field in condition.fields { fields[field.name] = field.value }
     }
@@ -493,14 +501,14 @@ final class Exchange {
   private static let accept = HTTPField(
     name: .accept, value: "application/json, application/xml;q=0.9, */*;q=0.5")
 
-  /// How much is read of a body that is no page's.
+  /// The maximum number of bytes to read of a body that is not a page.
   static let longestRefusal = 64 << 10
 
-  /// How long such a body is waited for.
+  /// The maximum time to wait for such a body.
   private static let refusalPatience = Duration.seconds(5)
 
-  /// The first 64 KiB of a body that is no page's, such as one that explains a failure, or as many of them as come
-  /// in time; errors while reading it are ignored.
+  /// Reads the beginning of a body that is not a page, such as the explanation of a failure: up to
+  /// 64 KiB, or as much as comes within 5 seconds. Ignores errors.
   func beginning(of response: Response) async -> [UInt8] {
     let beginning = Beginning()
     let clock = listing.client.environment.limitClock
@@ -520,7 +528,7 @@ final class Exchange {
     return Array(received.prefix(Self.longestRefusal))
   }
 
-  /// The error as it is thrown to the caller: with its request and the traffic it cost, redacted.
+  /// Returns the error for the caller: redacted, with its request and the traffic that it cost.
   func describe(_ error: PageError, after traffic: WalkReport.Traffic) -> PageError {
     var error = error
     error.traffic = traffic
@@ -530,7 +538,7 @@ final class Exchange {
     return error
   }
 
-  /// Says that the request is made again; `remaining` is how much longer an outage is waited out.
+  /// Emits the event of a retry. `remaining` is the remaining patience with an outage.
   func retries(after delay: Duration, _ error: PageError, remaining: Duration? = nil) {
     shared.emit(
       .notice,
@@ -542,7 +550,7 @@ final class Exchange {
 }
 
 extension TransportBody {
-  /// The same body, each slice of which is an event.
+  /// Returns the same body, which reports each slice as an event.
   fileprivate func reporting(to onEvent: @escaping @Sendable (PageEvent) -> Void) -> TransportBody {
     TransportBody(
       next: {
@@ -553,7 +561,7 @@ extension TransportBody {
   }
 }
 
-/// The bytes received of a body, shared by the task that reads it and the one that ends the wait.
+/// The received bytes of a body. Shared by the task that reads it and the one that ends the wait.
 private final class Beginning: Sendable {
   private let received = Mutex<[UInt8]>([])
 

@@ -2,22 +2,23 @@ import HTTPTypes
 public import QuireCore
 import QuirePagination
 
-/// An answer that was no page, as the `underlying` error of a `PageError`.
+/// An answer that is not a page, as the `underlying` error of a `PageError`.
 public struct HTTPFailure: Error, CustomStringConvertible {
-  /// Status, header fields and the beginning of the body.
+  /// The answer, with the beginning of its body.
   public let response: PageClient.Response
-  /// The cursor that the server gives in place of one it no longer knows.
+  /// A cursor with which the server replaces an expired one.
   var replacement: JSONValue?
 
-  /// The status alone, such as `404 Not Found`: fields may hold secrets.
+  /// The status, such as `404 Not Found`. Header fields are left out because they may hold secrets.
   public var description: String { response.head.status.words }
 }
 
 extension PageError {
-  /// The answer that was no page, with the first 64 KiB of its body; nil for failures of other kinds.
+  /// The answer that was not a page, with the first 64 KiB of its body; nil for failures of other
+  /// kinds.
   public var response: PageClient.Response? { (underlying as? HTTPFailure)?.response }
 
-  /// A status without a body, of which the description does not say what it means.
+  /// Returns the error for a status without a body that the description does not explain.
   static func noPage(_ status: HTTPResponse.Status) -> PageError {
     PageError(
       .status,
@@ -32,7 +33,7 @@ extension PageError {
 }
 
 extension RetryMachine.Failure {
-  /// The failure of an attempt that threw `error`; nil where no other attempt is to follow.
+  /// Creates the failure of an attempt that threw `error`; nil if no other attempt should follow.
   init?(_ error: any Error) {
     switch error {
     case let failure as RetryMachine.Failure: self = failure
@@ -42,20 +43,20 @@ extension RetryMachine.Failure {
   }
 
   private init(_ error: PageError) {
-    // A transport that failed before the wire has made its attempt all the same.
+    // A transport may throttle requests itself.
     let isThrottling = error.code == .throttled
     self.init(
       error: error, cure: isThrottling ? .retries : error.code.cure, isThrottling: isThrottling,
       wasRefused: error.code == .connectFailed, isOutage: error.code == .connectFailed)
   }
 
-  /// The failure of a request without even the beginning of an answer.
+  /// Creates the failure of a request whose answer did not begin.
   init(unanswered error: PageError) {
     self.init(error)
     isOutage = [.connectFailed, .timedOut, .truncated].contains(error.code)
   }
 
-  /// A failure that the description recognised; `now` is the time in seconds since 1970.
+  /// Creates a failure that the description recognized. `now` is the time in seconds since 1970.
   init(
     _ failure: PageFailure, _ response: PageClient.Response, now: Double, _ redactor: Redactor
   ) {
@@ -98,14 +99,15 @@ extension RetryMachine.Failure {
     }
   }
 
-  /// A status that the description does not explain; `isFirst` says that no cursor was sent.
+  /// Creates the failure of a status that the description does not explain. `isFirst` says that no
+  /// cursor was sent.
   init(
     status response: PageClient.Response, isFirst: Bool, _ listing: Listing, _ redactor: Redactor
   ) {
     let status = response.status
     let wait = ThrottleSignal.wait(
       in: response.headerFields, now: listing.client.environment.now())
-    // GitHub and Google throttle with 403; only a signal tells that from a refusal.
+    // GitHub and Google throttle with 403. Only a wait in its fields tells this from a refusal.
     let isThrottling = status.code == 429 || status.code == 403 && wait != nil
     let code: PageError.Code =
       switch status.code {
@@ -122,7 +124,7 @@ extension RetryMachine.Failure {
         ? " A credential that was just renewed is refused as well: check what the source gives."
         : " The client's credentials are for \(keeper.source.origin), and were not sent elsewhere."
     }
-    // A page that is counted may not be there because the one before it was the last.
+    // A page that is counted may not exist because the one before it was the last.
     let counts = listing.engine.routes.contains { $0.next.isCounter }
     if counts, !isFirst, [404, 416].contains(status.code) {
       error.remedies.append(
@@ -130,7 +132,8 @@ extension RetryMachine.Failure {
     }
     error.underlying = HTTPFailure(response: response)
     let isRetryable = isThrottling || PassingStatus.all.contains(status.code)
-    // A gateway says 503 for a server that may have acted; only a throttle acts on nothing.
+    // A gateway may answer 503 for a server that has acted. Only a throttled request was certainly
+    // refused.
     self.init(
       error: error, cure: isRetryable ? .retries : .none, isThrottling: isThrottling,
       retryAfter: wait,
@@ -139,7 +142,7 @@ extension RetryMachine.Failure {
 }
 
 extension HTTPFields {
-  /// What a refusal without a body says in its challenge (RFC 6750, §3): why a token is refused.
+  /// The reason in the challenge of a refusal without a body (RFC 6750, §3).
   fileprivate var challenge: [UInt8] {
     guard let challenge = self[.wwwAuthenticate] else { return [] }
     for name in ["error_description=", "error="] {
@@ -154,7 +157,7 @@ extension HTTPFields {
 }
 
 extension HTTPResponse.Status {
-  /// `404 Not Found`; HTTP/2 has no reasons.
+  /// The code and the reason, such as `404 Not Found`; HTTP/2 has no reasons.
   var words: String {
     reasonPhrase.isEmpty ? "\(code)" : "\(code) \(ServerText(reasonPhrase, limit: 80))"
   }

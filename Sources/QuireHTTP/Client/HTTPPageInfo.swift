@@ -2,52 +2,54 @@ public import HTTPTypes
 public import QuireCore
 public import QuirePagination
 
-/// What HTTP and the format said about a page, besides its items.
+/// The details of a page's answer, besides its items.
 public struct HTTPPageInfo: Sendable {
-  /// Status and header fields of the answer.
+  /// The status and header fields of the answer.
   public let head: HTTPResponse
-  /// The whole document the items came in; without anything for a part that more parts follow.
+  /// The document with the items; empty for a part that other parts follow.
   public let document: any PageDocument
   /// The items set aside under `BadItemPolicy.collect`.
   public let badItems: [BadItem]
-  /// Sizes and times of the last transfer.
+  /// The sizes and times of the last transfer.
   public let metrics: TransferMetrics
-  /// What fetching the page took, failed attempts included.
+  /// The cost of fetching the page, including failed attempts.
   public let traffic: WalkReport.Traffic
-  /// Where the answer came from after redirects: the absolute URL byte for byte, secrets included.
+  /// The absolute URL that answered, after redirects, byte for byte and with its secrets.
   public let url: String
-  /// Where permanent redirects (301, 308) led before the first temporary one: where to ask in future, once
-  /// that was seen repeatedly. Nil where there were none.
+  /// The URL to which permanent redirects (301, 308) led before the first temporary one; nil
+  /// without any. Use it for later walks once it was the same several times.
   public let permanentRedirect: String?
-  /// How the walk went on if the server had forgotten its cursor before this page; nil otherwise.
+  /// How the walk recovered if the server had expired its cursor before this page; nil otherwise.
   public let recovery: PageRecovery?
-  /// Where a later walk starts that wants what has changed since; only on the last page, and only
-  /// where the description says what a server gives for that.
+  /// The position at which a later walk reads what has changed since. Only on the last page, and
+  /// only if the description names the value for it.
   public internal(set) var resume: Position?
   let listing: Listing
-  /// The request that was answered.
+  /// The request of the page.
   let asked: PageRequest
-  /// What the request was made of, secrets restored; nil for the plain first page.
+  /// The continuation from which the request was made, with its secrets; nil for a plain first
+  /// page.
   package let sent: Bookmark?
-  /// What reads fields as items are read; nil where those are not made into types.
+  /// The decoder for fields of the page, by the settings of its items; nil if items are not decoded
+  /// into types.
   let fieldDecoder: (any FieldDecoder)?
 
-  /// The answer as the description sees it.
+  /// The answer in the form that the description's engine reads.
   package var answer: PageAnswer {
     PageAnswer(
       request: asked, url: url, status: head.status.code, headerFields: head.headerFields,
       document: document, sent: sent)
   }
 
-  /// The number of items that a full page has; nil when unknown.
+  /// The number of items of a full page; nil if unknown.
   package var pageSize: Int? { listing.engine.pageSize }
 
-  /// The request that was answered, as `GET https://host/path?page=2`, secrets redacted.
+  /// The request of the page, such as `GET https://host/path?page=2`, with secrets redacted.
   public var request: String { listing.redactor(for: asked).describe(asked.method, asked.url) }
 }
 
 extension Page {
-  /// What HTTP said about the page; nil for a page from another source.
+  /// The details of the page's answer; nil for a page of another source.
   public var http: HTTPPageInfo? { metadata[HTTPPageInfo.self] }
 
   /// The items set aside under `BadItemPolicy.collect`.
@@ -55,20 +57,20 @@ extension Page {
 }
 
 extension Page {
-  /// A field of the page beside its items, such as a sync token; nil where the page has none.
+  /// Returns a field of the page besides its items, such as a sync token; nil if the page has none.
   ///
-  /// Throws `PageError` with code `shape` for a name that occurs twice.
+  /// Throws `PageError` with code `shape` if the name occurs twice.
   public func field(_ path: PagePath) throws -> JSONValue? {
     guard let http else { return nil }
     return try http.document.value(at: path, outsideItemsOf: http.listing.engine.items)
   }
 
-  /// A field of the page, typed; nil where the page has none, or a null.
+  /// Returns a field of the page as a type; nil if the page has none, or a null.
   ///
   /// Decoded as the listing's items are: by the `JSONDecoder` or the `XMLDecodingOptions` of the
-  /// cursor, its strategies for keys and dates included. For items that are not decoded into types,
-  /// by `JSONDecoder()`. Throws `PageError` with code `fieldDecoding` when the field does not fit, its
-  /// `underlying` what the decoder threw.
+  /// cursor, including the strategies for keys and dates. If items are not decoded into types, by
+  /// `JSONDecoder()`. Throws `PageError` with code `fieldDecoding` if the field does not fit;
+  /// `underlying` is the decoder's error.
   public func field<Value: Decodable>(_ path: PagePath, as type: Value.Type) throws -> Value? {
     guard let http else { return nil }
     if let found = try http.fieldDecoder?.field(type, at: path, in: http.document) { return found }

@@ -4,39 +4,40 @@ import QuireCore
 package import QuirePagination
 import Synchronization
 
-/// What is known of a listing before its first page, shared by its walks.
+/// The state of a listing that its walks share: its description, secrets and host.
 ///
-/// A reference: every request of a walk uses it, and as a value it would be copied each time.
+/// A class, because every request of a walk uses it.
 package final class Listing: Sendable {
   let client: PageClient
   let engine: PaginationEngine
-  /// Where the first request goes.
+  /// The origin of the first request.
   let home: Origin
-  /// By what positions of this listing are known.
+  /// The digests by which positions are recognized as those of this listing.
   let identity: ListingIdentity
-  /// What signers have put into the walk's requests.
+  /// The secrets that signers have put into requests.
   let signed = SignedSecrets()
   /// The secrets of the first request.
   private let ownSecrets: SecretParameters
-  /// Whether a page may be asked for again.
+  /// Whether a request for a page may be sent again.
   let isRepeatable: Bool
-  /// How the listing's own host is, for all walks of the client.
+  /// The health of the listing's own host, which all walks of the client share.
   let health: HostHealth
-  /// Which credential its requests home carry: what the server allows is allowed to that.
+  /// The number of the credential of requests to its own host. The server's limits apply to each
+  /// credential.
   let account: Int
-  /// Whether its own host has a public address.
+  /// Notes whether the address of its own host is public.
   let homeNote = HomeNote()
-  /// The address that its own URL has in the place of a name.
+  /// The address in its own URL; nil if the URL has a name.
   private let homeAddress: IPAddress?
-  /// How far apart its description wants requests.
+  /// The interval between requests that its description asks for.
   let interval: Duration
-  /// How many items pages are asked for in; nil where that cannot change.
+  /// The page sizes to ask for; nil if the size cannot change.
   let sizes: PageSizes?
   let indexes = IndexCache()
-  /// The format of the first page, which binds the later ones.
+  /// Notes the format of the first page, which later pages must have.
   let format = PageFormatNote()
 
-  /// Throws `invalidArgument` or `invalidURL` for a description or a URL that cannot work.
+  /// Throws `invalidArgument` or `invalidURL` if the description or the URL cannot work.
   package init(
     client: PageClient, pagination: Pagination, first: PageRequest, pageSize: Int? = nil,
     secrets: [String] = [], custom: (@Sendable (AnsweredPage) throws -> NextPage?)? = nil
@@ -60,7 +61,8 @@ package final class Listing: Sendable {
     for notice in engine.notices { client.shared.emit(.warning, .adjusted(notice)) }
   }
 
-  /// Tells credentials apart, whatever becomes of a token that is renewed; 0 for none.
+  /// Returns a number for the credential of a listing, which is the same after a renewal; 0 for
+  /// none.
   private static func account(
     _ keeper: CredentialKeeper?, _ home: Origin, _ secrets: SecretParameters
   ) -> Int {
@@ -74,8 +76,9 @@ package final class Listing: Sendable {
     return hasher.finalize()
   }
 
-  /// Which addresses a request to a host may reach. A private host may lead to those that the link policy
-  /// names, for they are the caller's word and not the server's.
+  /// Returns the guard of addresses for requests to a host. If the listing's own host is private,
+  /// so may be the same host by https and the hosts that the link policy names, because the caller
+  /// has chosen them and not the server.
   func addresses(of host: Origin) -> AddressGuard {
     let isUpgrade =
       home.scheme == "http" && home.port == 80 && host.scheme == "https" && host.port == 443
@@ -87,36 +90,38 @@ package final class Listing: Sendable {
       homeNote)
   }
 
-  /// The lane of requests to a host.
+  /// Returns the lane of requests to a host. Other hosts never get the credential, so they have the
+  /// account 0.
   func lane(to host: Origin) -> BudgetMachine.Lane {
     BudgetMachine.Lane(host: host, account: host == home ? account : 0)
   }
 
   var policy: Pagination.Policy { engine.pagination.policy }
 
-  /// All that is known to be secret, what credentials and signers add included.
+  /// All known secrets, including those of credentials and signers.
   var secrets: SecretParameters { ownSecrets.adding(credentialSecrets + signed.all) }
 
-  /// What keeps the credential of the listing's requests; nil where they carry none.
+  /// The credentials of the listing's requests; nil if there are none for its origin.
   var keeper: CredentialKeeper? {
     client.shared.configuration.keeper.flatMap { $0.origin == home ? $0 : nil }
   }
 
-  /// The secrets of the last credentials, but for those that the caller put into the first request.
+  /// The secrets of the last credentials, without those of the first request.
   private var credentialSecrets: [Secret] {
     keeper?.secrets.filter { !ownSecrets.holds($0.value) } ?? []
   }
 
-  /// A URL that repeats a credential which was replaced, with the present one in its place: a link
-  /// was made with the one, and is followed with the other.
+  /// Returns the URL with the current credential in place of an older one: a link may have been
+  /// made before a renewal.
   func renewingCredential(in url: String) -> String {
     let secrets = credentialSecrets
     return secrets.isEmpty ? url : SecretParameters(secrets).renewing(url)
   }
 
-  /// A position decoded, with its secrets, if it leads to the listing's own origin, which alone may receive
-  /// them; nil for the start.
-  /// The one place where positions come in; `redactPositions(of:)` is the one where they go out.
+  /// Decodes a position and restores its secrets; nil for the start. Throws if they would go to
+  /// another origin than the listing's.
+  ///
+  /// All positions come in here, and go out through `redactPositions(of:)`.
   func continuation(at position: Position) throws -> Bookmark? {
     guard position.value != nil else { return nil }
     guard SecretParameters.isMarked(position) else { return try Bookmark(position) }
@@ -130,9 +135,8 @@ package final class Listing: Sendable {
     return bookmark
   }
 
-  /// Makes sure that the secrets of a position are known: where a walk begins with one that has those
-  /// of a credential, its source is asked for the present one; those of a signer take a signature that
-  /// is not sent.
+  /// Makes the secrets of a position known: gets the current credential from its source, or makes a
+  /// signature that is not sent. Needed if a walk begins with a stored position.
   func findSecrets(of position: Position) async throws {
     if let keeper, keeper.serves,
       SecretParameters.marks(in: position).contains(where: {
@@ -144,7 +148,7 @@ package final class Listing: Sendable {
     if signed.isNeeded(for: position) { try await Exchange(self, engine.first).signInVain() }
   }
 
-  /// What takes the listing's secrets out of texts, and those of another of its requests.
+  /// Returns a redactor of the listing's secrets and those of one of its requests.
   package func redactor(for request: PageRequest? = nil) -> Redactor {
     let first = engine.first
     let request = request ?? first
@@ -154,7 +158,7 @@ package final class Listing: Sendable {
       urls: [request.url, first.url], body: request.body, known: secrets.values)
   }
 
-  /// Makes the head of a page what is delivered: no secret in its positions, nor in what is said about it.
+  /// Redacts the positions and warnings of a page's head before it is delivered.
   func redactPositions(of head: inout PageHead) {
     secrets.redact(&head)
     if head.next == nil, head.metadata[HTTPPageInfo.self]?.resume != nil {
@@ -170,8 +174,8 @@ package final class Listing: Sendable {
     }
   }
 
-  /// The error as it is thrown: redacted, where no exchange has described it.
-  // What it needs must not lie in the frame of every page that is waited for.
+  /// Returns the error for the caller, redacted unless an exchange has done so.
+  // Not inlined, because its locals would be part of the frame of every page that waits.
   @inline(never)
   func redacted(_ error: any Error) -> any Error {
     guard var error = error as? PageError, error.request == nil else { return error }
@@ -179,41 +183,42 @@ package final class Listing: Sendable {
     return error
   }
 
-  /// A position decoded, and the request that it leads to; nil for the start.
+  /// Decodes a position, and returns it with its request; nil for the start.
   func destination(of position: Position) throws -> Destination? {
     try continuation(at: position).map { try destination(of: $0, at: position) }
   }
 
-  /// The request that a bookmark leads to, in the place of a position.
+  /// Returns the request of a bookmark, which may replace the one in the position.
   func destination(of bookmark: Bookmark, at position: Position) throws -> Destination {
     let request = try engine.request(for: bookmark)
     return Destination(position, bookmark, request, try? hop(for: request))
   }
 
-  /// The first hop of a request, its address taken apart.
+  /// Returns the first hop of a request, with its URL parsed.
   func hop(for request: PageRequest) throws(PageError) -> RedirectMachine.Hop {
     try RedirectMachine.Hop(
       request.method, URLReference(request.url), request.url, home: home,
       keepsBody: request.body != .none)
   }
 
-  /// A hash of what is requested at a destination, the same for all positions that lead to the same
-  /// request, within this process; nil is the start.
+  /// Returns a hash of a destination and an item offset, for detecting loops within this process.
+  /// Positions that lead to the same request have the same hash; nil is the start.
   func identity(of destination: Destination?, itemOffset: Int) -> Int {
     guard let destination else { return identity(of: engine.first, itemOffset: itemOffset) }
     return identity(
       of: destination.request, destination.hop, at: destination.bookmark, itemOffset: itemOffset)
   }
 
-  /// A hash of a request, and of what a position holds besides that leads to other pages: what was
-  /// begun again, what a closure remembers, and the indexes that a page is looked up in.
+  /// Returns a hash of a request, and of the parts of a position that lead to other pages although
+  /// the request is the same: the number of restarts, the state of a closure, and the indexes in
+  /// which a page is looked up.
   func identity(
     of request: PageRequest, _ hop: RedirectMachine.Hop? = nil, at bookmark: Bookmark? = nil,
     itemOffset: Int = 0
   ) -> Int {
     var hasher = Hasher()
     hasher.combine(request.method.rawValue)
-    // Most requests of a walk have the fields and the body of its first.
+    // Most requests of a walk have the same fields and body as the first.
     hasher.combine(
       request.headerFields == engine.first.headerFields ? nil : request.headerFields)
     hasher.combine(request.body == engine.first.body ? nil : request.body)
@@ -230,7 +235,7 @@ package final class Listing: Sendable {
     return hasher.finalize()
   }
 
-  /// Keeps the pages that an answer lists, if it is an index that later pages are looked up in.
+  /// Stores the pages that an answer lists, if it is an index in which later pages are looked up.
   func remember(_ answer: PageAnswer, next: Position?) throws {
     guard engine.indexRouteExists, let next else { return }
     let needed = engine.indexes(neededAt: try Bookmark(next))
@@ -239,12 +244,12 @@ package final class Listing: Sendable {
   }
 }
 
-/// Where a position leads: what a walk asks about before it reads there.
+/// The decoded position of a page, and its request.
 final class Destination: Sendable {
   let position: Position
   let bookmark: Bookmark
   let request: PageRequest
-  /// Nil for an address that cannot be taken apart, which is an error when it is asked.
+  /// The first hop; nil if the URL cannot be parsed, which is an error once it is requested.
   let hop: RedirectMachine.Hop?
 
   init(
@@ -257,11 +262,11 @@ final class Destination: Sendable {
   }
 }
 
-/// The indexes that the walks of a listing are in the middle of, by their addresses.
+/// The lists of the indexes that walks are reading, by the URLs of the indexes.
 final class IndexCache: Sendable {
   private let lists = Mutex<[String: [String]]>([:])
 
-  /// What is known; an index that no walk is in the middle of is forgotten when another one comes.
+  /// All stored lists. Storing one drops those that its walk does not need.
   var all: [String: [String]] { lists.withLock { $0 } }
 
   func store(_ list: [String], at url: String, keeping urls: [String]) {
@@ -273,7 +278,7 @@ final class IndexCache: Sendable {
 }
 
 extension PageError {
-  /// Takes secrets out of what the error says.
+  /// Redacts the message and the remedies.
   mutating func redactText(by redactor: Redactor) {
     message = redactor.scrub(message)
     for index in remedies.indices {

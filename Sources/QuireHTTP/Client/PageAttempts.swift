@@ -3,17 +3,18 @@ import Logging
 import QuireCore
 import QuirePagination
 
-/// The attempts at one request: makes it again as long as the retry machine allows, and asks for a smaller page
-/// where that may cure the failure.
+/// The attempts for one request: sends it again as `RetryMachine` decides, and asks for a smaller
+/// page if that may cure the failure.
 final class PageAttempts {
   let exchange: Exchange
-  /// What the request was made of, secrets restored; nil for the plain first page.
+  /// The continuation from which the request was made, with its secrets; nil for a plain first
+  /// page.
   let sent: Bookmark?
   private var retry: RetryMachine
   private let stopwatch: Stopwatch
-  /// How many items the page is asked for in, where that is not the listing's own number.
+  /// The page size that is asked for, if it differs from the listing's own.
   private var askedSize: Int?
-  /// What there is to be said about page sizes.
+  /// The warnings and adjustments about the page size, for the next page's head.
   private var sizeNotes: [WalkReport.Warning] = []
   private var sizeChanges: [WalkReport.Adjustment] = []
 
@@ -30,8 +31,8 @@ final class PageAttempts {
 
   // MARK: Repeating
 
-  /// Makes attempts until one succeeds or the retry machine gives up. `isResizable` is asked after a failure
-  /// whether another number of items would do.
+  /// Makes attempts until one succeeds or the retry machine gives up. After a failure,
+  /// `isResizable` tells whether a page of another size may be asked for.
   func repeating<Result>(
     isResizable: () -> Bool = { false }, _ attempt: () async throws -> Result
   ) async throws -> Result {
@@ -50,7 +51,7 @@ final class PageAttempts {
     }
   }
 
-  /// An attempt begins.
+  /// Begins an attempt: sets the number of requests that it may send.
   func begin() {
     exchange.requestsLeft = retry.requestsLeft(afterWireRequests: exchange.requests)
   }
@@ -66,8 +67,8 @@ final class PageAttempts {
     listing.health.gaveUp(random: listing.client.environment.random())
   }
 
-  /// How long to wait before another attempt, nil for not at all; throws where there is none.
-  // What it needs must not lie in the frame of every page that is waited for.
+  /// Returns the delay before the next attempt; nil if it follows at once. Throws if there is none.
+  // Not inlined, because its locals would be part of the frame of every page that waits.
   @inline(never)
   private func delay(after error: any Error, _ isResizable: Bool) throws -> Duration? {
     guard let failure = RetryMachine.Failure(error) else { throw error }
@@ -80,7 +81,7 @@ final class PageAttempts {
     return try delay(after: failure)
   }
 
-  /// The host has answered.
+  /// Ends the outage of the host if this request probes it.
   private func foundBack() {
     guard exchange.isProbing else { return }
     exchange.isProbing = false
@@ -104,7 +105,7 @@ final class PageAttempts {
     exchange.refund = paysByQuota ? cost : 0
     switch action {
     case .fail(let error):
-      // Asking once more begins anew.
+      // A later call begins with all attempts again.
       retry = exchange.retryMachine
       exchange.requests = 0
       defer { exchange.traffic = WalkReport.Traffic(requests: 0) }
@@ -116,7 +117,7 @@ final class PageAttempts {
       exchange.isProbing = health.failed(failure.error, isProbe: exchange.isProbing)
       exchange.retries(
         after: exchange.isProbing ? delay : .zero, failure.error, remaining: remaining)
-      // Those that do not probe wait in front of the next request.
+      // A request that does not probe waits for the probe before it is sent.
       exchange.patience = remaining
       return exchange.isProbing ? delay : nil
     }
@@ -124,7 +125,7 @@ final class PageAttempts {
 
   // MARK: Page size
 
-  /// Asks for as many items as the server has been found to serve.
+  /// Asks for the reduced page size that the server was found to serve, if there is one.
   func resize() throws {
     guard let size = listing.sizes?.reduced, engine.allowsOtherSize(at: sent) else { return }
     try ask(for: size)
@@ -135,7 +136,8 @@ final class PageAttempts {
     askedSize = size
   }
 
-  /// Halves the page where that may cure the failure, and returns why; nil where it cannot.
+  /// Halves the page size if that may cure the failure, and returns how certain that is; nil if it
+  /// cannot.
   private func shrink(after failure: RetryMachine.Failure) throws -> PageSizeMachine.Complaint? {
     guard let complaint = failure.complaint, let sizes = listing.sizes,
       shared.configuration.retry.attempts > 1, !listing.health.isAway, exchange.isRepeatable,
@@ -152,7 +154,7 @@ final class PageAttempts {
     return complaint
   }
 
-  /// A page of the size asked for came.
+  /// Notes that a page of the current size came, and adds what there is to report to its head.
   func noteSize(_ head: inout PageHead) {
     head.warnings += sizeNotes
     head.adjustments += sizeChanges

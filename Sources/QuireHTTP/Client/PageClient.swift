@@ -9,8 +9,8 @@ public import QuirePagination
   import Foundation
 #endif
 
-/// Fetches the pages of HTTP listings: one value for all the listings that share a transport,
-/// credentials and manners.
+/// A client for HTTP listings: one value for all listings that share a transport, credentials and a
+/// configuration.
 ///
 /// ```swift
 /// let client = PageClient(transport: transport, headers: [.authorization: "Bearer \(token)"])
@@ -19,31 +19,32 @@ public import QuirePagination
 /// ```
 /// A client is a cheap value; the transport holds the connections.
 public struct PageClient: Sendable {
-  /// What transports and feed readers call themselves where nothing else is said: `Quire/` and the version.
+  /// The user agent of transports and feed readers by default: `Quire/` and the version.
   public static let userAgent = "Quire/0.1.0"
 
-  /// What all requests of the client have in common.
+  /// The settings of all requests of the client.
   public var configuration: Configuration {
     _read { yield shared.configuration }
     set { shared = Shared(newValue) }
   }
 
-  /// By reference: each listing has a copy of its client, and each request looks into it.
+  /// A reference, because each listing has a copy of its client and each request reads the
+  /// configuration.
   private(set) var shared: Shared
 
   let transport: any HTTPTransport
-  /// What all walks of the client share, and all copies of it.
+  /// The budget that all walks of the client and of its copies share.
   let budget = ClientBudget()
   var environment = Environment()
-  /// What looks at the pages of each walk for what speaks against its description; none in a client that
-  /// was made without the module Quire.
+  /// Makes the audit of a walk, which checks its pages against the description; nil in a client
+  /// that was made without the module Quire.
   package var auditor: Auditor?
 
-  /// Makes the audit of one walk.
+  /// Creates the audit of one walk.
   package typealias Auditor =
     @Sendable (_ pagination: Pagination, _ hasPageSize: Bool, _ expectsTotal: Bool) -> WalkAudit
 
-  /// A client over any transport.
+  /// Creates a client over any transport. `headers` are added to those of the configuration.
   public init(
     transport: any HTTPTransport, headers: HTTPFields = [:],
     configuration: Configuration = Configuration()
@@ -53,61 +54,63 @@ public struct PageClient: Sendable {
     for field in headers { self.configuration.headers.append(field) }
   }
 
-  /// What all requests of a client have in common.
+  /// The settings of all requests of a client.
   public struct Configuration: Sendable {
-    /// Fields for every request to a walk's home origin; they never travel to another one. Default:
-    /// none.
+    /// Fields for every request to a walk's home origin; never sent to another one. Default: none.
     public var headers: HTTPFields = [:]
-    /// How long each phase of a request may take. Default: the profile for APIs.
+    /// The timeouts for the phases of a request. Default: the profile for APIs.
     public var timeouts: Timeouts = .api
-    /// How much of a response may be read. Default: the profile for APIs.
+    /// The limits on the size of a response. Default: the profile for APIs.
     public var transferLimits: TransferLimits = .api
-    /// What decoding a page may cost. Default: the profile for APIs.
+    /// The limits on the cost of decoding a page. Default: the profile for APIs.
     public var decodingLimits: DecodingLimits = .api
-    /// What to do with items that cannot be decoded. Default: throw.
+    /// What to do with items that cannot be decoded. Default: throw an error.
     public var badItems: BadItemPolicy = .throw
-    /// When a failed request is made again. Default: three attempts.
+    /// When failed requests are sent again. Default: three attempts for a page.
     public var retry = RetryPolicy()
-    /// What all walks of the client may take together: rates, requests at the same time, bytes. Default:
-    /// what servers state, and no limit of one's own.
+    /// The limits that all walks of the client share: rates, concurrent requests, bytes. Default:
+    /// the limits that servers state, without own ones.
     public var budget = RequestBudget()
-    /// Which addresses a walk may reach, wherever its servers lead it. Default: a walk that began at a
-    /// public address never reaches a private one, and a private one is left for no other.
+    /// The addresses that a walk may reach, wherever its servers lead it. Default: a walk that
+    /// began at a public address never reaches a private one, and one that began at a private
+    /// address reaches no other private one.
     public var addresses = AddressPolicy.standard
-    /// Redirects followed for one request. Default 5.
+    /// The maximum number of redirects to follow for one request. Default 5.
     public var maximumRedirects = 5
-    /// Signs each request once everything else is in it. Default: nothing is signed.
+    /// Signs each complete request. Default: requests are not signed.
     public var signer: RequestSigner?
-    /// What authorizes requests to one origin, and is renewed when the server refuses it; for tokens
-    /// that end. All walks of the client share one credential and one renewal of it. Default: none.
+    /// The source of credentials for one origin, which renews them when the server refuses them,
+    /// such as for tokens that expire. All walks of the client share one credential and its
+    /// renewal. Default: none.
     public var credentials: (any CredentialSource)? {
       get { keeper?.source }
       set { keeper = newValue.map(CredentialKeeper.init) }
     }
-    /// A reference, for clients and walks are copied.
+    /// A reference, because configurations are copied with clients and walks.
     var keeper: CredentialKeeper?
-    /// Where pages leave what they are asked by whether they have changed; then requests are conditional, and
-    /// a 304 is a page with `isUnchanged`. Default: nowhere, and a 304 is an error.
+    /// The store of validators, which makes requests conditional: a 304 is then a page with
+    /// `isUnchanged`. Default: none, and a 304 is an error.
     public var validators: PageValidators?
-    /// Whether plain http may leave this machine. Default: no, only to loopback addresses.
+    /// Whether plain HTTP is allowed to other addresses than loopback ones. Default false.
     public var allowsPlainHTTP = false
-    /// Whether a body that only the end of its connection ends is accepted where the format cannot
-    /// prove it whole, such as CSV. Default: no.
+    /// Whether to accept a body that ends with its connection in a format that cannot prove its
+    /// end, such as CSV. Default false.
     public var acceptsUnprovenEnd = false
-    /// `TransportRequest.keepsConnection` of all requests.
+    /// `TransportRequest.keepsConnection` of all requests. Default true.
     package var keepsConnections = true
-    /// Gets each `PageEvent`: requests, responses, retries, redirects, pauses, secrets redacted. Called
-    /// on the task that reads the page, so it should be quick. Default: none.
+    /// Called for each `PageEvent`, such as requests, responses, retries, redirects and pauses,
+    /// with secrets redacted. Called on the task that reads the page, so it should be quick.
+    /// Default: none.
     public var onEvent: (@Sendable (PageEvent) -> Void)?
-    /// Watches each page that is read, and gets the same events: for metrics and traces. It costs nothing
-    /// where there is none. Default: none.
+    /// Observes each page that is read, and gets the same events, for metrics and traces. Default:
+    /// none, which costs nothing.
     public var observer: (any ClientObserver)?
-    /// Where the same events are logged, each as important as its case says. Default: nowhere.
+    /// The logger for these events, at the level that each case documents. Default: none.
     public var logger = Logger(label: "quire") { _ in SwiftLogNoOpLogHandler() }
-    /// What retries sleep by, and requests that wait for a server. Default: the continuous clock.
+    /// The clock for the delays of retries and for waiting requests. Default: the continuous clock.
     public var clock: any Clock<Duration> = ContinuousClock()
 
-    /// A configuration of defaults.
+    /// Creates a configuration with the defaults.
     public init() {}
   }
 
@@ -118,17 +121,18 @@ public struct PageClient: Sendable {
     init(_ configuration: Configuration) { self.configuration = configuration }
   }
 
-  /// What tests replace: chance and the time of day.
+  /// The sources of randomness and time, which tests replace.
   package struct Environment: Sendable {
     package var random: @Sendable () -> Double = { Double.random(in: 0..<1) }
     package var now: @Sendable () -> Double = { WallClock.secondsSince1970 }
-    /// What limits the wait for the body of a refused answer, and for a source of credentials.
+    /// The clock that limits the waits for the body of a refused answer and for a source of
+    /// credentials.
     var limitClock: any Clock<Duration> = ContinuousClock()
 
     package init() {}
   }
 
-  /// The same client with another source of chance and time.
+  /// Returns the same client with other sources of randomness and time.
   package func with(_ environment: Environment) -> PageClient {
     var client = self
     client.environment = environment
@@ -137,17 +141,17 @@ public struct PageClient: Sendable {
 }
 
 extension PageClient {
-  /// A cursor over the listing at `url`, its pages decoded by `decoder`.
+  /// Returns a cursor over the listing at `url`, whose pages `decoder` decodes.
   ///
-  /// Nothing is requested before the first `next()`; a URL or a description that cannot work is
-  /// thrown there.
+  /// Nothing is requested before the first `next()`, which also throws if the URL or the
+  /// description cannot work.
   /// - Parameters:
-  ///   - url: The listing's first page, absolute; sent byte for byte.
-  ///   - pagination: How the listing pages: a preset or a description of your own.
-  ///   - pageSize: How many items to ask for in a page; lowered, and logged, where the description
-  ///     knows a maximum. Default: the server's.
-  ///   - request: Method, fields and body of the first request. Default: a GET without either.
-  ///   - decoder: Decodes each page, such as `JSONPageDecoder<Item>()`.
+  ///   - url: The absolute URL of the first page; sent byte for byte.
+  ///   - pagination: How the listing is paged: a preset or a description of your own.
+  ///   - pageSize: The number of items to ask for in a page. Lowered, and logged, if the
+  ///     description has a smaller maximum. Default: the server's.
+  ///   - request: The method, fields and body of the first request. Default: a GET without either.
+  ///   - decoder: The decoder of pages, such as `JSONPageDecoder<Item>()`.
   ///   - delivery: When items are delivered. Default: when their page is complete.
   public func cursor<Item: Sendable>(
     at url: String, pagination: Pagination, pageSize: Int? = nil,
@@ -170,7 +174,8 @@ extension PageClient {
     }
   }
 
-  /// A cursor over a listing; where there can be none, the walk throws why at its first page.
+  /// Returns a cursor over a listing. If the listing cannot be made, its walk throws the error at
+  /// the first page.
   private func cursor<Item: Sendable>(
     _ decoder: any PageDecoder<Item>, _ delivery: PageDelivery,
     _ audit: (@Sendable () -> WalkAudit)? = nil, _ makeListing: () throws -> Listing
@@ -186,7 +191,7 @@ extension PageClient {
       return Cursor(
         clock: configuration.clock,
         makeReader: { context in
-          // What lies before a page is in its last part.
+          // The items before a position are in the last part of the page before it.
           let delivery = context.direction == .backward ? .whole : delivery
           return PageLoader(listing, decoder, delivery, audit: audit?())
         })
@@ -195,28 +200,28 @@ extension PageClient {
     }
   }
 
-  /// Method, fields and body of a listing's first request.
+  /// The method, fields and body of a listing's first request.
   public struct RequestOptions: Sendable {
-    /// Default GET.
+    /// The method. Default GET.
     public var method: HTTPRequest.Method
-    /// Fields for this listing, besides the client's. Default: none.
+    /// Fields for this listing, in addition to the client's. Default: none.
     public var headers: HTTPFields
-    /// Default: none.
+    /// The body. Default: none.
     public var body: PageRequest.Body
-    /// Names and values for the query of the URL, encoded strictly: only unreserved characters stay
-    /// as they are (RFC 3986, §2.3), in names also `$`, `[` and `]`. They take the place of the URL's
-    /// own parameters of the same names; a name that comes twice is sent twice. Default: none.
+    /// Names and values for the query of the URL. They replace parameters of the URL that have the
+    /// same names; a name that occurs twice is sent twice. Encoded strictly: only unreserved
+    /// characters are kept (RFC 3986, §2.3), in names also `$`, `[` and `]`. Default: none.
     public var parameters: KeyValuePairs<String, String>
-    /// Texts that are secret wherever the request or an answer has them, such as a token that is part
-    /// of the URL's path: never shown in errors, logs and reports, and not stored in positions. What
-    /// is called `token`, `api_key`, `password` and the like is known without being named. Texts of
-    /// fewer than 6 bytes cannot be told from others, and have no effect. Default: none.
+    /// Texts that are secret wherever a request or an answer has them, such as a token in the URL's
+    /// path: never shown in errors, logs and reports, and not stored in positions. Parameters
+    /// called `token`, `api_key`, `password` and the like are secret without being listed. Texts of
+    /// fewer than 6 bytes have no effect, because they occur by chance. Default: none.
     public var secrets: [String] = []
-    /// Whether the caller named the total, so that one that is never there is worth a warning even where
-    /// servers of the preset may leave it out.
+    /// Whether the caller named the path of the total. A total that is missing then causes a
+    /// warning even if servers of the preset may omit it. Default false.
     package var expectsTotal = false
 
-    /// The first request of a listing; a plain GET unless told otherwise.
+    /// Creates options; by default for a plain GET.
     public init(
       method: HTTPRequest.Method = .get, headers: HTTPFields = [:],
       body: PageRequest.Body = .none, parameters: KeyValuePairs<String, String> = [:]
@@ -227,7 +232,8 @@ extension PageClient {
       self.parameters = parameters
     }
 
-    /// The URL with the parameters in it; one that cannot be read is refused when it is sent.
+    /// Returns the URL with `parameters` added. A malformed URL is returned as it is, and refused
+    /// when it is sent.
     package func url(for text: String) -> String {
       guard !parameters.isEmpty, var url = try? URLReference(text) else { return text }
       url.query = QueryString(url.query).replacing(parameters.map { ($0.key, $0.value) }).raw
@@ -237,8 +243,8 @@ extension PageClient {
 }
 
 extension PageClient {
-  /// A cursor over a listing that no description can express: a closure decides what comes after
-  /// each page.
+  /// Returns a cursor over a listing that no description can express: a closure decides what
+  /// follows each page.
   ///
   /// ```swift
   /// // Everything that was seen must not come again.
@@ -248,18 +254,17 @@ extension PageClient {
   ///   return NextPage(PageRequest(url: url + "&exclude=" + seen), state: .string(seen))
   /// }
   /// ```
-  /// Everything else is as with a description: retries, links, credentials, limits, loops, resuming.
+  /// All else is as with a description: retries, links, credentials, limits, loop detection,
+  /// resuming.
   /// - Parameters:
-  ///   - url: The listing's first page, absolute.
-  ///   - items: Where a page keeps its items.
+  ///   - url: The absolute URL of the first page.
+  ///   - items: The path to the items of a page.
   ///   - policy: Failures, links, lifecycle. Default: as in a description.
-  ///   - request: Method, fields and body of the first request.
-  ///   - decoder: Decodes each page, such as `JSONPageDecoder<Item>()`.
+  ///   - request: The method, fields and body of the first request.
+  ///   - decoder: The decoder of pages, such as `JSONPageDecoder<Item>()`.
   ///   - delivery: When items are delivered. Default: when their page is complete.
-  ///   - next: Returns what comes after a page; nil is the end. What it throws is raised after the page
-  ///     was delivered.
-  ///
-  /// The closure asks the document of each page by paths of its format.
+  ///   - next: Returns the request after a page, or nil at the end. It reads the page's document by
+  ///     paths of its format. Its errors are thrown after the page was delivered.
   public func cursor<Item: Sendable>(
     at url: String, items: Pagination.Items, policy: Pagination.Policy = Pagination.Policy(),
     request: RequestOptions = RequestOptions(), decoder: any PageDecoder<Item>,
@@ -279,9 +284,9 @@ extension PageClient {
 }
 
 extension HTTPFields {
-  /// Fields whose names are texts, such as `["X-Api-Key": key]`.
+  /// Creates fields whose names are texts, such as `["X-Api-Key": key]`.
   ///
-  /// Traps for a name that is no token (RFC 9110, §5.6.2), as a literal with a mistake in it does.
+  /// Traps if a name is not a token (RFC 9110, §5.6.2), as a literal with a mistake does.
   package init(named fields: KeyValuePairs<String, String>) {
     self.init()
     for (name, value) in fields {
@@ -292,7 +297,7 @@ extension HTTPFields {
     }
   }
 
-  /// The fields that a request to another origin may carry: no credentials.
+  /// The fields that a request to another origin may carry, which are not credentials.
   package var harmlessElsewhere: HTTPFields {
     let names: [HTTPField.Name] = [
       .accept, .acceptLanguage, .userAgent, .contentType, .range, .ifNoneMatch, .ifModifiedSince,
@@ -302,9 +307,10 @@ extension HTTPFields {
 }
 
 extension PageClient.RequestOptions {
-  /// The first request of a listing, its fields named in text: `["X-Api-Key": key]`.
+  /// Creates the options of a first request whose fields are named by texts, such as
+  /// `["X-Api-Key": key]`.
   ///
-  /// Traps for a name that is no token (RFC 9110, §5.6.2); make `HTTPField.Name` of names from outside
+  /// Traps if a name is not a token (RFC 9110, §5.6.2); use `HTTPField.Name` for names from outside
   /// the program.
   public init(
     method: HTTPRequest.Method = .get, headers: KeyValuePairs<String, String>,
@@ -315,7 +321,7 @@ extension PageClient.RequestOptions {
   }
 }
 
-/// The time of day, which only servers' dates are compared with.
+/// The time of day, which is only compared with the dates of servers.
 enum WallClock {
   static var secondsSince1970: Double { Date().timeIntervalSince1970 }
 }

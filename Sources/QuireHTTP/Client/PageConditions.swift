@@ -2,19 +2,19 @@ import HTTPTypes
 import QuireCore
 import QuirePagination
 
-/// The conditions of the request for a page: by which validators it asks whether the page has changed, and which ones
-/// the page leaves for the next time (RFC 9110, §13).
+/// The conditions of a request for a page (RFC 9110, §13): the validators that it sends, and those
+/// that the page leaves for the next time.
 struct PageConditions {
   let exchange: Exchange
-  /// What a consumer that keeps pages has of the page; nil where it keeps none.
+  /// The stored page of a consumer that keeps pages; nil if the consumer keeps none.
   let known: KnownPage?
 
   private var request: PageRequest { exchange.request }
   private var listing: Listing { exchange.listing }
   private var shared: PageClient.Shared { listing.client.shared }
 
-  /// What the page was the last time, as a consumer that keeps pages has it or as the client has seen it; nil where
-  /// the request is not conditional.
+  /// The validators to send, from the consumer's stored page or from the client's store; nil if the
+  /// request is not conditional.
   var entry: PageValidators.Entry? {
     guard known?.version != nil || known == nil && shared.configuration.validators != nil,
       allowsConditions
@@ -31,16 +31,16 @@ struct PageConditions {
       itemCount: known.itemCount)
   }
 
-  /// Whether the request is a GET without conditions of the caller's own.
+  /// Whether the request is a GET without the caller's own conditions.
   private var allowsConditions: Bool {
     let names: [HTTPField.Name] = [.ifNoneMatch, .ifModifiedSince, .range]
     let given = shared.configuration.headers.appending(request.headerFields)
     return request.method == .get && !names.contains { given.contains($0) }
   }
 
-  /// Whether the request's identity tells the page from the others of its listing: not where a cursor is in a field
-  /// or in a body, nor in a parameter that it leaves out as a secret, such as "token". A request that a page
-  /// describes may lack fields of the first.
+  /// Whether the request's identity distinguishes the page from the others of its listing. False if
+  /// a cursor is in a field, in a body, or in a parameter that the identity redacts, such as
+  /// "token". A request that a page describes may lack fields of the first.
   private var isToldByURL: Bool {
     let (first, secrets) = (listing.engine.first, listing.secrets)
     let hidden = Secret.all(in: PageRequest(url: request.url), [:])
@@ -50,8 +50,9 @@ struct PageConditions {
       && request.headerFields.allSatisfy { first.headerFields[values: $0.name].contains($0.value) }
   }
 
-  /// By what validators know the page. Where cursors may stand beside the request's identity, what older snapshots
-  /// have under that is of the last page, and leads nowhere.
+  /// The key of the page in the store of validators. If cursors may be outside the request's
+  /// identity, the key has a suffix: older snapshots have validators of the last page under the
+  /// plain identity.
   private var key: String {
     let isBeside =
       request.body != .none
@@ -65,13 +66,13 @@ struct PageConditions {
     return exchange.requestIdentity + (isBeside ? " #first" : "")
   }
 
-  /// Takes the fields of a 304.
+  /// Updates the stored validators by the fields of a 304.
   func renew(_ fields: HTTPFields) {
     if isToldByURL { shared.configuration.validators?.renew(fields, for: key) }
   }
 
-  /// Has the validators of a page that was read whole kept once it is consumed, and keeps them in the page, too,
-  /// where its consumer keeps pages. The page's positions hold no secrets any more.
+  /// Stores the validators of a complete page once it is consumed, and also in the page if its
+  /// consumer keeps pages. Requires that the page's positions are redacted already.
   func keepValidators<Item>(of page: inout Page<Item>) {
     guard known != nil || shared.configuration.validators != nil, !page.hasMoreParts,
       page.nextFailure == nil, page.head.endDoubt == nil, request.method == .get,
@@ -81,7 +82,7 @@ struct PageConditions {
       response.headerFields.first(.eTag), response.headerFields.first(.lastModified)
     )
     if known != nil, page.isUnchanged || tag != nil || date != nil {
-      // Validators that a 304 names replace those that are held (RFC 9110, §15.4.5).
+      // Validators in a 304 replace the stored ones (RFC 9110, §15.4.5).
       let old = page.isUnchanged ? known?.version : nil
       page.head.version = PageVersion(
         request: exchange.requestIdentity, entityTag: tag ?? old?.entityTag,

@@ -2,88 +2,92 @@ import Logging
 public import QuireCore
 public import QuirePagination
 
-/// Something that happens between two pages: what `PageClient.Configuration.onEvent` gets, and what is
-/// logged.
+/// An event while pages are read, as `PageClient.Configuration.onEvent` gets it and the logger logs
+/// it.
 ///
 /// ```swift
 /// configuration.onEvent = { event in
 ///   if case .retry(let retry) = event { metrics.count(retry.code) }
 /// }
 /// ```
-/// Secrets are redacted in all texts. Later versions may add cases: switch with a `default`.
+/// Secrets are redacted in all texts. Later versions may add cases, so switch with a `default`.
 public enum PageEvent: Sendable {
-  /// A request is sent, such as `GET https://host/path?page=2`; each redirect and each retry is one
+  /// A request is sent, such as `GET https://host/path?page=2`. Each redirect and each retry is one
   /// more. Logged as `debug`.
   case request(String)
-  /// The transport has sent the last request again by itself, so many times. Not logged.
+  /// The transport has sent the last request again this many times. Not logged.
   case replayed(Int)
   /// The head of a response has arrived, with this status. Logged as `debug`.
   case response(status: Int)
-  /// Bytes of a body have arrived, content coding removed. Not logged.
+  /// Bytes of a body have arrived, counted after content decoding. Not logged.
   case received(bytes: Int)
   /// The server redirects to this URL, which is requested next. Logged as `debug`.
   case redirect(to: String)
-  /// A request has failed and is made again. Logged as `notice`.
+  /// A request has failed and is sent again. Logged as `notice`.
   case retry(Retry)
   /// The next request waits this long, because the description or the server asks for it. Logged as
   /// `info`.
   case pause(Duration)
-  /// The server refused the client's credential for this origin, and has a new one. Logged as `notice`.
+  /// The server refused the client's credential for this origin, and the client renewed it. Logged
+  /// as `notice`.
   case credentialRenewed(origin: String)
-  /// The server had forgotten the cursor, and the walk goes on as the description says. Logged as
+  /// The server had expired the cursor, and the walk continues as the description says. Logged as
   /// `warning`.
   case recovery(PageRecovery, after: PageError.Code)
-  /// What a walk held at the server could not be closed; the message says why. Logged as `notice`.
+  /// A walk's resources at the server could not be closed; the message says why. Logged as
+  /// `notice`.
   case closeFailed(String)
-  /// The client has changed something in the request, such as a page size above the server's maximum.
-  /// Logged as `warning`.
+  /// The client has changed something in the request, such as a page size above the server's
+  /// maximum. Logged as `warning`.
   case adjusted(String)
-  /// A request has waited for what the walks of a client share: limits, connections, a host that is away.
-  /// Logged as `debug`.
+  /// A request has waited for something that the client's walks share: limits, connections, a host
+  /// in an outage. Logged as `debug`.
   case waited(Wait)
 
-  /// A request that has waited for others.
+  /// The wait of a request.
   public struct Wait: Sendable {
-    /// What a request waits for.
+    /// The reason of a wait.
     public enum Reason: String, Hashable, Sendable, CaseIterable {
-      /// For more of what the server allows.
+      /// A limit of the server.
       case limit
-      /// For a rate of one's own, or the interval of the description.
+      /// The client's own rate, or the interval of the description.
       case rate
-      /// For a connection to the host.
+      /// A connection to the host.
       case connections
-      /// For `RequestBudget.requestsTotal`.
+      /// `RequestBudget.requestsTotal`.
       case total
-      /// For `RequestBudget.bytes`.
+      /// `RequestBudget.bytes`.
       case bytes
-      /// For a host that is away, and for what the request finds that probes it.
+      /// An outage of the host, which another request probes.
       case outage
     }
 
-    /// What it waited for.
+    /// The reason of the wait.
     public let reason: Reason
-    /// How long.
+    /// How long the request waited.
     public let duration: Duration
-    /// The walks that it waited for, by `ObservedWalk.number`: those that had a request on its way to the
-    /// host, its own among them, or the one that probes. Known only where a client has an observer.
+    /// The walks, by `ObservedWalk.number`, that the request waited for: those with requests to the
+    /// host in flight, perhaps including its own, or the one that probes the host. Empty if the
+    /// client has no observer.
     public let behind: [Int]
   }
 
-  /// A failed request that is made again.
+  /// A failed request that is sent again.
   public struct Retry: Sendable {
     /// The request, such as `GET https://host/path?page=2`.
     public let request: String
-    /// How long is waited before; zero where another fetch of the walk has found the server back.
+    /// The delay before the request; zero if it first waits for another request's probe of the
+    /// host.
     public let delay: Duration
-    /// How much longer an outage is waited out; nil where the server has answered.
+    /// The remaining patience with an outage; nil if the failure was not an outage.
     public let remaining: Duration?
-    /// What failed.
+    /// The code of the failure.
     public let code: PageError.Code
-    /// Why, as the error would have said it.
+    /// The message of the failure, as the error would have it.
     public let message: String
   }
 
-  /// Writes the event to a log.
+  /// Logs the event.
   fileprivate func log(to logger: Logger, at level: Logger.Level) {
     let (message, metadata) = line
     logger.log(level: level, message, metadata: metadata)
@@ -118,8 +122,8 @@ public enum PageEvent: Sendable {
 }
 
 extension PageClient.Shared {
-  /// Hands an event to the observer, and to the log unless `level` is nil; it is not made where neither
-  /// wants it.
+  /// Passes an event to the observers, and to the logger unless `level` is nil. The event is only
+  /// created if one of them wants it.
   func emit(_ level: Logger.Level?, _ event: @autoclosure () -> PageEvent) {
     let logged = level.flatMap { $0 >= configuration.logger.logLevel ? $0 : nil }
     guard configuration.onEvent != nil || logged != nil || configuration.observer != nil else {

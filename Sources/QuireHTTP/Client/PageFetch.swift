@@ -3,32 +3,34 @@ import Logging
 import QuireCore
 import QuirePagination
 
-/// One page over HTTP: has its request sent, classifies and decodes the response, in as many attempts as it
-/// takes, and makes the page of it.
+/// The fetch of one page over HTTP: sends its request in as many attempts as needed, classifies and
+/// decodes the response, and makes the page.
 ///
-/// A page comes in parts where its items are wanted as they arrive, else in one part. Requests beside
-/// those for pages are fetched the same way.
+/// A page has several parts if its items are delivered as they arrive, else one. Requests other
+/// than those for pages are fetched the same way.
 final class PageFetch<Item: Sendable> {
   let listing: Listing
   let decoder: any PageDecoder<Item>
-  /// What is asked by whether the page has changed, and kept of it to ask by.
+  /// The validators that the request sends, and those that the page leaves.
   let conditions: PageConditions
-  /// The indexes that the page may be in the middle of, by their addresses.
+  /// The lists of the indexes in which the page may be looked up, by the URLs of the indexes.
   var indexes: [String: [String]] = [:]
-  /// How the walk goes on with this page if the server had forgotten its cursor.
+  /// How the walk recovers with this page if the server had expired its cursor; nil otherwise.
   var recovery: PageRecovery?
-  /// What is to be done as soon as it is known where the next page is, before the items are decoded.
+  /// Called with the position of the next page once the document is complete, before the items are
+  /// decoded.
   var onNext: ((Position) -> Void)?
-  /// The same for a page whose head says it already, with the bytes that are to come; nil where that is too early.
+  /// Called earlier if the page's head states that position, with the expected number of body
+  /// bytes; nil if requests must not overlap transfers.
   var onHead: ((Position, Int) -> Void)?
   private let attempts: PageAttempts
-  /// The answer to a request that was sent ahead of the first attempt.
+  /// The response to a request that was sent before the first attempt.
   private var early: EarlyResponse?
-  /// What was delivered of the page.
+  /// The items of the page that were delivered.
   private var delivered: DeliveredItems
-  /// The response that is being decoded, where more parts of the page follow.
+  /// The response that is being decoded, if more parts of the page follow.
   private var transfer: Transfer?
-  /// Whether a part of the page was delivered by this fetch, so that only it can continue the page.
+  /// Whether this fetch has delivered a part of the page, so that only it can continue the page.
   private(set) var isBegun = false
 
   /// A response whose body is being decoded.
@@ -36,19 +38,19 @@ final class PageFetch<Item: Sendable> {
     let response: Exchange.Response
     var session: any PageDecoding<Item>
     let note: PageFormatNote?
-    /// The first 64 KiB of the body, in case it explains a failure by a rule of the description.
+    /// The first 64 KiB of the body, in case a rule of the description recognizes it as a failure.
     var beginning: [[UInt8]] = []
-    /// Bytes of the body so far.
+    /// The number of bytes of the body so far.
     var received = 0
-    /// Items so far, bad items included.
+    /// The number of items so far, including bad items.
     var itemCount = 0
-    /// Items that came with the page's end.
+    /// Items that arrived together with the page's end.
     var held = DecodedItems<Item>([])
-    /// What follows the page, once its document is whole.
+    /// The continuation after the page, once its document is complete.
     var continuation = Continuation()
-    /// Whether the body ended as it should.
+    /// Whether the body ended properly.
     var isWhole = false
-    /// What is wrong with the page behind the items that were delivered.
+    /// The error that occurred after the items that were delivered.
     var fault: (any Error)?
 
     init(
@@ -60,16 +62,16 @@ final class PageFetch<Item: Sendable> {
     }
   }
 
-  /// What a response is once its head has arrived.
+  /// The classification of a response by its head.
   private enum Opening {
-    /// A page to be decoded.
+    /// A page to decode.
     case transfer(Transfer)
-    /// A page without items, or nil for the end of the listing.
+    /// A page without items; nil at the end of the listing.
     case answer(Page<Item>?)
   }
 
-  /// A fetch of the page that `request` asks for, without its first `itemOffset` items. `traffic` is
-  /// what was spent to get there.
+  /// Creates a fetch of the page that `request` asks for, without its first `itemOffset` items.
+  /// `traffic` is the cost of earlier requests for the same page.
   init(
     _ listing: Listing, _ decoder: any PageDecoder<Item>, _ request: PageRequest,
     for sent: Bookmark? = nil, itemOffset: Int = 0, prepared: RedirectMachine.Hop? = nil,
@@ -83,28 +85,29 @@ final class PageFetch<Item: Sendable> {
     delivered = DeliveredItems(itemOffset)
   }
 
-  /// The request on the wire, and what the page has cost since its last part.
+  /// The exchange of the request, with the cost of the page since its last part.
   private var exchange: Exchange { attempts.exchange }
   private var engine: PaginationEngine { listing.engine }
   private var shared: PageClient.Shared { listing.client.shared }
   private var redactor: Redactor { exchange.redactor }
 
-  /// What the request was made of, secrets restored; nil for the plain first page.
+  /// The continuation from which the request was made, with its secrets; nil for a plain first
+  /// page.
   var sent: Bookmark? { attempts.sent }
   /// The request for the page.
   var request: PageRequest { exchange.request }
-  /// What was spent since the last part, failed attempts included.
+  /// The cost since the last part, including failed attempts.
   var traffic: WalkReport.Traffic {
     get { exchange.traffic }
     set { exchange.traffic = newValue }
   }
-  /// Items of the page that were delivered, in this walk or before it.
+  /// The number of delivered items of the page, including those that an earlier walk delivered.
   var itemOffset: Int { delivered.count }
 
   // MARK: Parts
 
-  /// The next part of the page, which is the whole page unless items are wanted as they arrive; nil
-  /// where the listing ended before the page.
+  /// Returns the next part of the page, which is the whole page unless items are delivered as they
+  /// arrive; nil if the listing ended before the page.
   func nextPart(_ delivery: PageDelivery) async throws -> Page<Item>? {
     if let early { await early.arrive() } else if isResizable { try attempts.resize() }
     return try await attempts.repeating(isResizable: { isResizable }) {
@@ -112,10 +115,11 @@ final class PageFetch<Item: Sendable> {
     }
   }
 
-  /// Whether a page of another size would do: not where items of this one were delivered.
+  /// Whether a page of another size may be asked for: not if items of this one were delivered.
   private var isResizable: Bool { !isBegun && itemOffset == 0 }
 
-  /// The transfer is kept only where more parts follow: throwing ends it.
+  /// Makes one attempt for the next part. The transfer is only kept if more parts follow, so an
+  /// error ends it.
   private func attemptPart(_ delivery: PageDelivery) async throws -> Page<Item>? {
     let transfer: Transfer
     switch try await open(delivery) {
@@ -136,19 +140,19 @@ final class PageFetch<Item: Sendable> {
     }
   }
 
-  /// The items that are ready, as a part of their own; nil without any.
+  /// Returns the items that are ready as a part; nil if there are none.
   @inline(never)
   private func readyPart(of transfer: Transfer) throws -> Page<Item>? {
     let ready = try transfer.session.readyItems()
     transfer.itemCount += ready.count
     guard transfer.response.body.isOver else { return try part(ready, of: transfer) }
-    // Items that came with the page's end are no part of their own: where all of a page is there at once,
-    // it is one part, as it is where pages are wanted whole.
+    // Items that arrive together with the page's end are not a part of their own: a page that is
+    // complete at once is delivered as one part in all delivery modes.
     transfer.held.append(ready)
     return nil
   }
 
-  /// The items that were held when something went wrong with the page behind them; nil without any.
+  /// Returns the held items as a part before an error; nil if there are none.
   @inline(never)
   private func part(of transfer: Transfer, before error: any Error) throws -> Page<Item>? {
     guard transfer.held.count > 0, !transfer.isWhole, !(error is CancellationError) else {
@@ -158,7 +162,7 @@ final class PageFetch<Item: Sendable> {
     return try part(transfer.held, of: transfer)
   }
 
-  /// The last part of the page; nil where the listing ended before it.
+  /// Returns the last part of the page; nil if the listing ended before the page.
   @inline(never)
   private func lastPart(of transfer: Transfer) throws -> Page<Item>? {
     let end = try finish(transfer)
@@ -174,7 +178,7 @@ final class PageFetch<Item: Sendable> {
     return page
   }
 
-  /// A part of the page that more follow, or nil without items to deliver.
+  /// Returns a part that other parts follow; nil if it has no items to deliver.
   private func part(
     _ ready: DecodedItems<Item>, of transfer: Transfer
   ) throws -> Page<Item>? {
@@ -185,7 +189,7 @@ final class PageFetch<Item: Sendable> {
       head: head(
         of: transfer.response, fingerprint: items.fingerprint, badItems: items.badItems))
     part.hasMoreParts = true
-    // What the consumer does with it takes its time.
+    // The consumer may take long with the part, and other requests need not wait for it.
     transfer.response.permit?.end()
     self.transfer = transfer
     isBegun = true
@@ -193,7 +197,7 @@ final class PageFetch<Item: Sendable> {
     return part
   }
 
-  /// The open transfer, or that of a new request.
+  /// Returns the open transfer, or the transfer of a new request.
   private func open(_ delivery: PageDelivery) async throws -> Opening {
     if let transfer {
       self.transfer = nil
@@ -208,7 +212,7 @@ final class PageFetch<Item: Sendable> {
     return .answer(try await judge(response))
   }
 
-  /// The response to a new request, or to the one that was sent ahead.
+  /// Returns the response to a new request, or to the one that was sent ahead.
   private func send() async throws -> Exchange.Response {
     if let early = early.take() { return try early.response() }
     begin()
@@ -218,12 +222,12 @@ final class PageFetch<Item: Sendable> {
   @inline(never)
   private func begin() {
     delivered.began()
-    // Of a page that items were delivered of, the rest is wanted whatever has changed.
+    // If items were delivered, the rest of the page is needed even if the page is unchanged.
     exchange.condition = delivered.count == 0 ? conditions.entry : nil
   }
 
-  /// Sends the request while the page before this one is being decoded, as soon as this one is due by the urgency of
-  /// that. Letting go of the fetch ends it.
+  /// Sends the request ahead of time, while the page before is decoded: once `urgency`, of the page
+  /// before, says that its walk reads on. Releasing the fetch cancels the request.
   func sendAhead(by urgency: ReadUrgency) {
     begin()
     attempts.begin()
@@ -257,7 +261,7 @@ final class PageFetch<Item: Sendable> {
     return .transfer(Transfer(response, session, context.note))
   }
 
-  /// The next slice of a body, counted against what limits bytes; nil when there is none.
+  /// Returns the next slice of a body, and counts it against the limits on bytes; nil at the end.
   private func nextSlice(of response: Exchange.Response) async throws -> [UInt8]? {
     guard let slice = try await response.body.next() else { return nil }
     exchange.traffic.bytes += slice.count
@@ -267,10 +271,11 @@ final class PageFetch<Item: Sendable> {
     return slice
   }
 
-  /// Decodes the next slice of the body; false when there is none.
+  /// Decodes the next slice of the body. Returns false at the end.
   private func receive(_ transfer: Transfer) async throws -> Bool {
     guard let slice = try await nextSlice(of: transfer.response) else { return false }
-    // Kept beside the decoder, it would have to copy the page before it changes it.
+    // Only kept if a rule may need it: a second reference to the slice makes the decoder copy it
+    // before changing it.
     if transfer.received < Exchange.longestRefusal, !engine.pagination.policy.failure.isEmpty {
       transfer.beginning.append(slice)
     }
@@ -279,13 +284,13 @@ final class PageFetch<Item: Sendable> {
     return true
   }
 
-  /// Makes sure that the body is whole, and returns the answer with the items that no part has had;
-  /// nil where it says that the listing ended before the page.
+  /// Checks that the body is complete. Returns the answer and the items that no part had; nil if it
+  /// says that the listing ended before the page.
   private func finish(
     _ transfer: Transfer
   ) throws -> (PageAnswer, DecodedItems<Item>)? {
     let response = transfer.response
-    // Only these statuses say by themselves that nothing was meant to come (RFC 9110, §15.3.5 and §15.3.6).
+    // Only these statuses state that there is no body (RFC 9110, §15.3.5 and §15.3.6).
     let isBodyless = [204, 205].contains(response.status.code)
     let isSelfDelimiting = transfer.note?.format?.isSelfDelimiting ?? true
     let proven =
@@ -325,8 +330,9 @@ final class PageFetch<Item: Sendable> {
     }
   }
 
-  /// The items of a whole page that no part has had; nil where the listing ended before it. All that the document
-  /// says is read before they are decoded, and the next page can be asked for.
+  /// Returns the items of a complete page that no part had; nil if the listing ended before the
+  /// page. Evaluates the document before the items are decoded, so that the next page can be
+  /// requested meanwhile.
   private func items(of transfer: Transfer, _ answer: PageAnswer) throws -> DecodedItems<Item>? {
     var items: DecodedItems<Item>?
     if let count = try transfer.session.itemCount() {
@@ -348,7 +354,7 @@ final class PageFetch<Item: Sendable> {
     return try items ?? transfer.session.items()
   }
 
-  /// Finds what follows a page, and takes note of what the page says of the requests to come.
+  /// Finds the continuation after a page, and applies what the page says about the next requests.
   private func goOn(behind transfer: Transfer, _ answer: PageAnswer) throws {
     transfer.continuation = engine.continuation(after: answer, itemCount: transfer.itemCount)
     if let wait = engine.backoff(after: answer) {
@@ -358,8 +364,9 @@ final class PageFetch<Item: Sendable> {
     try listing.remember(answer, next: transfer.continuation.next)
   }
 
-  /// Throws `truncated` for a body of nothing, where lines were to come, the head does not lead on, and the
-  /// description does not end the listing by a page without any: a list of no lines looks like a page that was lost.
+  /// Throws `truncated` for an empty body in a format of lines, which looks like a lost page.
+  /// Accepts it if the description ends the listing by a page without items, or if the head states
+  /// the next page.
   private func checkEmptyBody(of answer: PageAnswer, isProven: Bool) throws(PageError) {
     let end = engine.pagination.end
     if isProven, end.contains(.emptyPage) || end.contains(.shortPage) { return }
@@ -371,11 +378,11 @@ final class PageFetch<Item: Sendable> {
       ])
   }
 
-  /// Whether the part that came is the one that was asked for: from the same item on, and no further
-  /// (RFC 9110, §15.3.7).
+  /// Returns whether the response is the part that was asked for: from the same item on, and no
+  /// longer (RFC 9110, §15.3.7).
   private func isWanted(part fields: HTTPFields) -> Bool {
     guard let wanted = request.headerFields[.range] else { return false }
-    // A range of another kind, such as that of names, is the server's to understand.
+    // A range in another unit, such as names, cannot be checked.
     guard let wanted = ItemRange(wanted)?.range else { return true }
     guard let came = fields[.contentRange].flatMap(ItemRange.init)?.range else { return false }
     return came.lowerBound == wanted.lowerBound && came.upperBound <= wanted.upperBound
@@ -383,13 +390,14 @@ final class PageFetch<Item: Sendable> {
 
   // MARK: Pages
 
-  /// The last part of the page, with what follows it.
+  /// Returns the last part of the page, with its continuation.
   private func lastPart(
     _ rest: DecodedItems<Item>, of transfer: Transfer, answer: PageAnswer
   ) throws -> Page<Item> {
     let continuation = transfer.continuation
     var rest = rest
-    // Reversed first: the next page repeats the items at the end towards which the walk goes.
+    // Reversed before overlapping items are dropped: the next page repeats those at the end towards
+    // which the walk goes.
     if engine.pagination.policy.reversesItems { rest.items.reverse() }
     if continuation.next != nil { rest.dropLast(engine.pagination.policy.overlap) }
     let items = try delivered.received(rest, isLast: true)
@@ -414,7 +422,7 @@ final class PageFetch<Item: Sendable> {
       head.address = listing.identity(of: answered)
     }
     if sent?.restarts ?? 0 > 0 {
-      // A listing that was begun anew brings the same pages again.
+      // After a restart of the listing, the same pages come again without being a loop.
       head.fingerprint = nil
     } else {
       head.sample = delivered.sample
@@ -426,7 +434,7 @@ final class PageFetch<Item: Sendable> {
     return Page(items.items, head: head)
   }
 
-  /// What HTTP said about a part of the page.
+  /// Returns the head of a part of the page.
   private func head(
     of response: Exchange.Response, fingerprint: Int? = nil, badItems: [BadItem] = [],
     document: any PageDocument = EmptyDocument(), resume: Position? = nil
@@ -446,7 +454,7 @@ final class PageFetch<Item: Sendable> {
     return head
   }
 
-  /// A page that is what it was the last time.
+  /// Returns the page for a 304, which is unchanged since the last time.
   @inline(never)
   private func unchanged(
     _ response: Exchange.Response, _ entry: PageValidators.Entry
@@ -459,7 +467,7 @@ final class PageFetch<Item: Sendable> {
     return Page([], head: head)
   }
 
-  /// Bad items, without secrets in what is said about them.
+  /// Returns bad items with secrets redacted in their descriptions.
   private func redacted(_ badItems: [BadItem]) -> [BadItem] {
     guard !badItems.isEmpty else { return [] }
     let redactor = redactor
@@ -494,7 +502,7 @@ final class PageFetch<Item: Sendable> {
     return answer
   }
 
-  /// A response as a caller gets it.
+  /// Returns a response in its public form.
   private func response(
     _ response: Exchange.Response, _ body: [UInt8]
   ) -> PageClient.Response {
@@ -503,12 +511,12 @@ final class PageFetch<Item: Sendable> {
       decoder: decoder, limits: shared.configuration.decodingLimits, redactor: redactor)
   }
 
-  /// Classifies a response whose status is no success: an end, an empty page or a failure.
+  /// Classifies a response whose status is not a success as an end, an empty page or a failure.
   private func judge(
     _ response: Exchange.Response
   ) async throws -> Page<Item>? {
     let body = await exchange.beginning(of: response)
-    // What came of the body before that is not what the server said.
+    // If the task was cancelled, the body may be incomplete.
     try Task.checkCancellation()
     let answer = answer(to: response, document: document(of: body, response))
     switch try engine.screen(answer) {
@@ -536,8 +544,8 @@ final class PageFetch<Item: Sendable> {
       failure, response, now: listing.client.environment.now(), redactor)
   }
 
-  /// What an error's body says: JSON, which explains errors beside pages of every format, or else the
-  /// format of the pages.
+  /// Returns the document of an error's body: JSON, which explains errors in APIs of every format,
+  /// or else the format of the pages.
   private func document(of body: [UInt8], _ response: Exchange.Response) -> any PageDocument {
     if let value = try? JSONValue(parsing: body) { return ValueDocument(value) }
     do {
@@ -545,7 +553,7 @@ final class PageFetch<Item: Sendable> {
       try session.receive(body)
       return try session.finish()
     } catch {
-      // The status says enough, and the error quotes the body.
+      // The status is enough, and the error message quotes the body.
       return EmptyDocument()
     }
   }
@@ -554,7 +562,7 @@ final class PageFetch<Item: Sendable> {
 // MARK: - Requests beside those for pages
 
 extension PageFetch {
-  /// The answer to a request of which the document counts and not the items.
+  /// Returns the answer to a request whose document is needed but not its items.
   func answer() async throws -> PageAnswer {
     try await attempts.repeating {
       let response = try await success()
@@ -569,14 +577,14 @@ extension PageFetch {
     }
   }
 
-  /// The response to a request that is for no page, with its whole body.
+  /// Returns the response to a plain request, with its complete body.
   func response() async throws -> PageClient.Response {
     try await attempts.repeating {
       let response = try await success()
       var body: [UInt8] = []
       while let slice = try await nextSlice(of: response) { body += slice }
       if response.framing == .untilClose, !shared.configuration.acceptsUnprovenEnd {
-        // Only the format can show that nothing is missing.
+        // Only the format can prove that the body is complete.
         var session = try decoder.begin(context(of: response))
         try session.receive(body)
         _ = try session.finish()
@@ -586,7 +594,8 @@ extension PageFetch {
     }
   }
 
-  /// Sends the request once; its answer is not looked at.
+  /// Sends the request once and ignores the body of its answer. Throws if the status is not a
+  /// success.
   func discard() async throws {
     let response: Exchange.Response
     exchange.awaitsHost = false
@@ -601,7 +610,7 @@ extension PageFetch {
     }
   }
 
-  /// The response, if its status is a success.
+  /// Returns the response if its status is a success, and throws otherwise.
   private func success() async throws -> Exchange.Response {
     let response = try await exchange.send()
     guard response.status.kind == .successful else {

@@ -4,11 +4,11 @@ package import QuireCore
 package import QuirePagination
 import Synchronization
 
-/// Reads the pages of one walk over HTTP, whole or in the parts they arrive in.
+/// Reads the pages of one walk over HTTP, whole or in parts as they arrive.
 ///
-/// Positions come in here with placeholders for secrets, and go out so; in between they have the secrets
-/// themselves. Beside pages it fetches what a walk needs: what is opened before the first page and closed
-/// behind the last, the continuation in place of one that the server has forgotten, and indexes of pages.
+/// Positions have placeholders for secrets outside of this type, and the secrets inside. Also sends
+/// the other requests of a walk: the one that opens it before the first page, the one that closes
+/// it after the last, those that recover from an expired cursor, and those for indexes of pages.
 package final class PageLoader<Item: Sendable>: PageReader {
   private let listing: Listing
   private let decoder: any PageDecoder<Item>
@@ -17,14 +17,15 @@ package final class PageLoader<Item: Sendable>: PageReader {
   private let open = Mutex<OpenPage?>(nil)
   private let asked = Mutex<OpenPage?>(nil)
   private let known = Mutex<KnownPage?>(nil)
-  /// Where the walk goes next, since it has asked for that position's identity.
+  /// The destination for which the walk last asked the identity, and which it probably reads next.
   private let ahead = Mutex<Destination?>(nil)
-  /// What an observer sees of the walk; nil where there is none.
+  /// Reports the walk to an observer; nil if the client has none.
   private let observation: WalkObservation?
 
-  /// The page of which more parts follow, and where the next one starts: that is `open`. Or the page that was asked
-  /// for while the one before it arrived or was decoded: `asked`.
-  // SAFETY: a read takes it out of the lock before it uses it, and no other read can have it then.
+  /// A fetch that continues at a position: in `open`, of a page of which more parts follow; in
+  /// `asked`, of a page that was requested while the one before it arrived or was decoded.
+  // SAFETY: a read takes the value out of the lock before using it, so no other read can have it
+  // then.
   private final class OpenPage: @unchecked Sendable {
     let position: Position
     let fetch: PageFetch<Item>
@@ -70,7 +71,8 @@ package final class PageLoader<Item: Sendable>: PageReader {
         return listing.identity(of: known, itemOffset: position.itemOffset)
       }
       let destination = try listing.destination(of: position)
-      // What a secret of a position stands for is another one tomorrow.
+      // Destinations with secrets are not kept, because a secret may change before the page is
+      // read.
       if let destination, !SecretParameters.isMarked(position) {
         ahead.withLock { $0 = destination }
       }
@@ -93,7 +95,7 @@ package final class PageLoader<Item: Sendable>: PageReader {
 
   // MARK: Pages
 
-  // Leaves the consumer's actor: a page must not be decoded on a main thread.
+  // Runs outside the consumer's actor, because pages must not be decoded on the main thread.
   @concurrent package func read(at position: Position) async throws -> Page<Item>? {
     guard let observation else { return try await page(at: position) }
     return try await observation.reading(of: listing) { try await page(at: position) }
@@ -112,15 +114,15 @@ package final class PageLoader<Item: Sendable>: PageReader {
     }
   }
 
-  /// A position decoded, with its secrets, and its request; nil for the start.
+  /// Decodes a position, restores its secrets, and returns it with its request; nil for the start.
   private func destination(at position: Position) async throws -> Destination? {
     if let known = ahead.withLock({ $0.take() }), known.position == position { return known }
     try await listing.findSecrets(of: position)
     return try listing.destination(of: position)
   }
 
-  /// A page behind the first, or its first part, by the fetch that has asked for it already; asked for in another
-  /// way where the server has forgotten its cursor.
+  /// Returns a page after the first, or its first part, from the fetch that has requested it
+  /// already if there is one. Recovers if the server has expired the cursor.
   private func laterPage(
     _ destination: Destination, at position: Position, _ asked: PageFetch<Item>?
   ) async throws -> Page<Item>? {
@@ -132,8 +134,8 @@ package final class PageLoader<Item: Sendable>: PageReader {
     }
   }
 
-  /// The fetch of what the description puts in the place of a cursor that the server has forgotten; nil
-  /// where the error says something else.
+  /// Returns the fetch by which the description recovers from an expired cursor; nil for other
+  /// errors.
   private func fetch(
     instead lost: Destination, after error: any Error
   ) async throws -> PageFetch<Item>? {
@@ -154,7 +156,7 @@ package final class PageLoader<Item: Sendable>: PageReader {
     return fetch
   }
 
-  /// The first page, or its first part.
+  /// Returns the first page, or its first part.
   private func firstPage(at position: Position) async throws -> Page<Item>? {
     if opens { return try await openedPage(at: position) }
     return try await part(of: fetch(nil, for: position), at: position)
@@ -162,7 +164,7 @@ package final class PageLoader<Item: Sendable>: PageReader {
 
   private var opens: Bool { @inline(never) get { listing.policy.open != nil } }
 
-  /// The first page, after what the walk needs was opened.
+  /// Returns the first page after opening what the walk needs at the server.
   private func openedPage(at position: Position) async throws -> Page<Item>? {
     let (opened, traffic) = try await opened()
     guard let opened else {
@@ -177,15 +179,15 @@ package final class PageLoader<Item: Sendable>: PageReader {
       fetch.traffic = traffic
       return try await part(of: fetch, at: position)
     } catch {
-      // Asking again opens again.
+      // The next attempt opens a new session, so this one is closed.
       let place = start.position
       Task.parting(listing.client.shared.configuration.clock) { await self.close(at: place) }
       throw error
     }
   }
 
-  /// The fetch of the page there, nil for the plain first one, behind the items that the position says were
-  /// delivered.
+  /// Returns the fetch of the page at a position, after the items that the position says were
+  /// delivered. A nil destination means the first page.
   @inline(never)
   private func fetch(_ destination: Destination?, for position: Position) -> PageFetch<Item> {
     PageFetch(
@@ -193,8 +195,9 @@ package final class PageLoader<Item: Sendable>: PageReader {
       itemOffset: position.itemOffset, prepared: destination?.hop, known: known.withLock { $0 })
   }
 
-  /// The next part of a page, as the walk gets it.
-  // Inlined where it is called, it would take its room in every waiting task once for each call.
+  /// Returns the next part of a page as the walk gets it.
+  // Not inlined, because its locals would then be part of each caller's frame in every waiting
+  // task.
   @inline(never)
   private func part(
     of fetch: PageFetch<Item>, at position: Position
@@ -213,20 +216,21 @@ package final class PageLoader<Item: Sendable>: PageReader {
       finish(&page, of: fetch, at: position, isFirst: isFirst)
       return page
     } catch {
-      // It knows what was delivered, so it is the one to ask again.
+      // A fetch that has delivered a part must continue the page, because it knows the delivered
+      // items.
       if fetch.isBegun { keep(fetch, at: position) } else { leave() }
       throw error
     }
   }
 
-  /// Asks for the page after one of so many bytes whose items are about to be decoded or still arrive, where it is
-  /// read at once when they are there: decoding holds up no request.
+  /// Requests the next page while the items of this one, of `bytes` bytes, are decoded or still
+  /// arrive, if the walk reads it at once afterwards. So decoding does not delay the request.
   @inline(never)
   private func askAhead(at next: Position, after bytes: Int) {
     guard let urgency = WalkReading.readingOn, isAskedAhead,
       bytes <= urgency.mostBytesToReadOn ?? 0
     else { return }
-    // As the page's head will have it, which is to be known again.
+    // In the form that the page's head will have, so that the later read recognizes it.
     var position = listing.secrets.redact(next)
     position.listing = listing.identity
     guard asked.withLock({ $0?.position }) != position, !SecretParameters.isMarked(position),
@@ -239,10 +243,10 @@ package final class PageLoader<Item: Sendable>: PageReader {
     fetch.sendAhead(by: urgency)
   }
 
-  /// Whether a page's request is ready as soon as its position is, and costs nothing where its page is not wanted
-  /// after all: not where asking makes the server forget what was not taken, where another request or the outcome of
-  /// the page before it may change it, where it might wait for the host to come back, nor where an observer is told
-  /// of one page after the other.
+  /// Whether a page can be requested as soon as its position is known, at no cost if it is not
+  /// needed after all. False if the request makes the server forget the page before, if it depends
+  /// on another request or on the outcome of that page, if it might wait out an outage, and for an
+  /// observer, which sees one page at a time.
   private var isAskedAhead: Bool {
     listing.isRepeatable && !listing.policy.handle && observation == nil
       && !listing.engine.indexRouteExists && listing.sizes?.reduced == nil
@@ -260,7 +264,7 @@ package final class PageLoader<Item: Sendable>: PageReader {
     fetch.conditions.keepValidators(of: &page)
   }
 
-  /// Makes what a fetch found what is delivered.
+  /// Completes the head of a page for delivery.
   private func finish(_ head: inout PageHead, of fetch: PageFetch<Item>, at position: Position) {
     if head.hasMoreParts, needsClosing { head.closing = fetch.sent?.position }
     listing.redactPositions(of: &head)
@@ -269,7 +273,8 @@ package final class PageLoader<Item: Sendable>: PageReader {
     head.belong(to: listing.identity)
   }
 
-  /// The open page, if its next part starts at the position, else the page that was asked for there.
+  /// Returns the fetch of the open page if its next part is at the position, else the one that was
+  /// sent ahead for it.
   private func take(at position: Position) -> PageFetch<Item>? {
     if let page = open.withLock({ $0.take() }), page.position == position { return page.fetch }
     let page = asked.withLock { $0.take() }
@@ -281,7 +286,7 @@ package final class PageLoader<Item: Sendable>: PageReader {
     open.withLock { $0 = page }
   }
 
-  /// A page without items in the place of one that the server does not have.
+  /// Returns a page without items that replaces one which the server does not have.
   package func emptyPage(at position: Position, before next: Bookmark?) -> Page<Item> {
     var page = Page<Item>([], next: next?.position)
     listing.redactPositions(of: &page.head)
@@ -292,7 +297,7 @@ package final class PageLoader<Item: Sendable>: PageReader {
 
   // MARK: Requests beside those for pages
 
-  /// The answer at a position, of which the document counts and not the items.
+  /// Returns the answer at a position whose document is needed but not its items.
   package func answer(at position: Position?) async throws -> PageAnswer {
     do {
       let destination = try await destination(at: position ?? .start)
@@ -304,7 +309,8 @@ package final class PageLoader<Item: Sendable>: PageReader {
     }
   }
 
-  /// The values that the opening request gives, nil where there is none, and what it cost.
+  /// Returns the values that the opening request yields, nil if there is no such request, and its
+  /// cost.
   private func opened() async throws -> ([JSONValue.Member]?, WalkReport.Traffic) {
     guard let request = try listing.engine.opening() else {
       return (nil, WalkReport.Traffic(requests: 0))
@@ -329,7 +335,8 @@ package final class PageLoader<Item: Sendable>: PageReader {
     }
   }
 
-  /// Fetches the indexes that say what is behind a page, where this process has not seen them.
+  /// Fetches the indexes in which the next page is looked up, unless they are known in this
+  /// process.
   private func findIndexes(for fetch: PageFetch<Item>) async throws {
     let needed = listing.engine.indexes(neededAt: fetch.sent)
     for url in needed where listing.indexes.all[url] == nil {

@@ -2,14 +2,14 @@ import HTTPTypes
 import QuireCore
 import QuirePagination
 
-/// Decides where a redirect leads, and what may travel there.
+/// Decides where a redirect leads, and what may be sent there.
 ///
-/// Pure. Redirects are ours, because libcurl forwards custom fields and cookies to other origins.
-/// Source: RFC 9110, §15.4; the change from POST to GET is that of the Fetch standard.
+/// Pure. Transports do not follow redirects, because libcurl forwards custom fields and cookies to
+/// other origins. Source: RFC 9110, §15.4; the change from POST to GET is as in the Fetch standard.
 struct RedirectMachine {
-  /// The request of the next hop.
+  /// The request of one hop.
   ///
-  /// A reference: as a value it would lie in each frame of a request that waits.
+  /// A class, because a value would be part of each frame of a waiting request.
   final class Hop: Sendable {
     let method: HTTPRequest.Method
     let url: URLReference
@@ -18,7 +18,8 @@ struct RedirectMachine {
     let origin: Origin
     let keepsBody: Bool
 
-    /// `text` is the URL's, where that is known; a request most likely goes to `home`.
+    /// Creates a hop. `text` is the text of the URL, if it is known; `home` is the origin to
+    /// compare first, as the likely one.
     init(
       _ method: HTTPRequest.Method, _ url: URLReference, _ text: String? = nil, home: Origin,
       keepsBody: Bool
@@ -47,11 +48,11 @@ struct RedirectMachine {
     visited = [first]
   }
 
-  /// An answer arrived; returns the next hop where it is a redirect, nil where it is the answer.
+  /// Returns the next hop if an answer is a redirect; nil if it is the final answer.
   ///
-  /// Throws `refusedLink` for a chain that is too long or runs in a circle, a step from https to
-  /// http, another scheme, and a body that would leave its origin; `status` for a redirect without
-  /// a target.
+  /// Throws `refusedLink` if there are too many redirects or a circle, and for a redirect from
+  /// https to http, to another scheme, or of a body to another origin; `status` for a redirect
+  /// without a target.
   mutating func received(status: Int, location: String?) throws(PageError) -> Hop? {
     guard [301, 302, 303, 307, 308].contains(status) else { return nil }
     guard let location else {
