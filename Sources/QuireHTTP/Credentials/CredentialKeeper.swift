@@ -3,27 +3,30 @@ import HTTPTypes
 import QuireCore
 import Synchronization
 
-/// The credential that the walks of a client share, and its renewal, which they wait for together.
+/// The credential that the walks of a client share, and its renewal, which is the same for all of
+/// them.
 final class CredentialKeeper: Sendable {
   typealias Ticket = CredentialMachine.Ticket
 
   let source: any CredentialSource
-  /// Nil where the source names none.
+  /// The parsed origin of the source; nil if it is malformed.
   let origin: Origin?
   private let state = Mutex(State())
 
   private struct State {
     var machine = CredentialMachine()
-    /// Those that wait for the renewal.
+    /// The waiters for the renewal.
     var waiters: [Suspension<Ticket>] = []
-    /// How many renewals were begun.
+    /// The number of renewals that were begun.
     var renewals = 0
   }
 
-  /// How long a renewal is waited for: as long as a person has who must let the program in.
+  /// The maximum time to wait for a renewal: long enough for a person who has to let the program
+  /// in.
   static let patience = Duration.seconds(15 * 60)
 
-  /// The keeper whose source is at work in this task: its own requests cannot wait for it.
+  /// The keeper whose source the current task asks. Requests of the source do not get the
+  /// credential, for which they would wait forever.
   @TaskLocal private static var atWork: ObjectIdentifier?
 
   init(_ source: any CredentialSource) {
@@ -41,12 +44,13 @@ final class CredentialKeeper: Sendable {
     }
   }
 
-  /// The secrets of the last credentials, those of one id from the newest to the oldest.
+  /// The secrets of the last credentials; of those with one id, the newest first.
   var secrets: [Secret] {
     state.withLock { $0.machine.recent }.flatMap { Secret.all(of: $0) }
   }
 
-  /// The credential for a request that is about to go out; `clock` limits the wait for a renewal.
+  /// Returns the credential for a request that is about to be sent. `clock` limits the wait for a
+  /// renewal.
   func ticket(
     _ now: @escaping @Sendable () -> Double, _ clock: any Clock<Duration>
   ) async throws -> Ticket {
@@ -56,7 +60,8 @@ final class CredentialKeeper: Sendable {
     return ticket
   }
 
-  /// The credential to try once more with after a 401; nil where the 401 stands.
+  /// Returns the credential with which to send a request again after a 401; nil if it should not be
+  /// sent again.
   func ticket(
     after refused: Ticket, _ now: @escaping @Sendable () -> Double, _ clock: any Clock<Duration>
   ) async throws -> Ticket? {
@@ -87,7 +92,8 @@ final class CredentialKeeper: Sendable {
     case .use(let ticket): return ticket
     case .fail(let error): throw error
     case .giveUp: return nil
-    // What the walk that asks first may read, and how soon, is no matter of a renewal for all.
+    // Detached, because a renewal for all walks must not inherit the limits and the urgency of the
+    // first one.
     case .renew(let replaced): Task.detached { await self.renew(replacing: replaced, now, clock) }
     case .wait: break
     }
@@ -98,16 +104,16 @@ final class CredentialKeeper: Sendable {
     do {
       return try await waiter.value()
     } catch {
-      // Who was cancelled leaves; the renewal may take long.
+      // A cancelled waiter leaves at once, because the renewal may take long.
       state.withLock { $0.waiters.removeAll { $0 === waiter } }
       throw error
     }
   }
 
-  /// How many wait for the renewal.
+  /// The number of waiters for the renewal.
   var waiting: Int { state.withLock { $0.waiters.count } }
 
-  /// Returns when no renewal is under way, or when the requests that wait for it give it up.
+  /// Returns once no renewal is in progress, or once its waiters give it up.
   func settled() async {
     let waiter = Suspension<Ticket>()
     let isRenewing = state.withLock { state in
@@ -117,8 +123,8 @@ final class CredentialKeeper: Sendable {
     if isRenewing { _ = try? await wait(as: waiter) }
   }
 
-  /// Ends whether a request waits for it or not: the server may have taken back what the source asked it by, such as
-  /// a refresh token, and nothing but the answer has the next one.
+  /// Asks the source and resumes the waiters. Completes even without waiters: the server may have
+  /// invalidated the refresh token, and only the answer has the next one.
   private func renew(
     replacing replaced: Credential?, _ now: @Sendable () -> Double, _ clock: any Clock<Duration>
   ) async {
@@ -155,7 +161,7 @@ final class CredentialKeeper: Sendable {
     for waiter in waiters { waiter.resume(with: result) }
   }
 
-  /// The renewal goes on, and is not waited for any longer.
+  /// Fails the waiters of a renewal that takes too long. The renewal continues.
   private func overdue(_ number: Int) {
     let error = failure(
       PageError(
@@ -182,6 +188,7 @@ final class CredentialKeeper: Sendable {
 }
 
 extension PageClient {
-  /// Returns when no credential is being renewed: what ends the process before might lose it.
+  /// Returns once no credential is being renewed. A process that ends before might lose the new
+  /// credential.
   package func settleCredentials() async { await configuration.keeper?.settled() }
 }

@@ -1,47 +1,49 @@
 import QuirePagination
 import QuireCore
 
-/// Decides which credential a request carries, and when that one is renewed: once for all.
+/// Decides which credential a request carries, and when the credential is renewed, once for all
+/// requests.
 ///
-/// Pure: the caller tells the time, in seconds since 1970, and asks the source.
+/// Pure: the caller passes the time in seconds since 1970, and asks the source.
 struct CredentialMachine {
-  /// A credential in use. A request that is refused names the one it was sent with.
+  /// A credential in use. A refused request passes the ticket with which it was sent.
   struct Ticket {
     var credential: Credential
-    /// Which one it is, counted from 1.
+    /// The number of the credential, from 1.
     var number: Int
-    /// Renewals that had failed when it was given out.
+    /// The number of failed renewals when the ticket was issued.
     var failures: Int
   }
 
-  /// What a request does next.
+  /// The next step of a request.
   enum Action {
     case use(Ticket)
-    /// Wait for the renewal.
+    /// Wait for the renewal in progress.
     case wait
-    /// Begin the renewal, then wait for it.
+    /// Begin a renewal, and wait for it.
     case renew(replacing: Credential?)
     case fail(PageError)
-    /// Take the refusal for an answer: what was refused had just been renewed.
+    /// Treat the refusal as the answer: the refused credential had just been renewed.
     case giveUp
   }
 
   private var current: Ticket?
-  /// When the current one is renewed, and when it ends.
+  /// The times at which the current credential is renewed, and at which it ends.
   private var (renewal, end) = (Double.infinity, Double.infinity)
   private var isRefused = false
-  /// Whether the current one took the place of another, and whether the server has accepted it.
+  /// Whether the current credential replaced another one, and whether the server has accepted it.
   private var (isRenewed, isAccepted) = (false, false)
-  /// Whether a renewal is under way: there is never more than one.
+  /// Whether a renewal is in progress. There is at most one.
   private(set) var isRenewing = false
-  /// Why the renewal under way is not waited for any longer; nil where it is.
+  /// The error with which requests fail because the renewal in progress is overdue; nil if they
+  /// wait for it.
   private var lateness: PageError?
   private var failures = 0
   private var lastFailure: PageError?
-  /// What must not be shown: the last credentials, the newest first.
+  /// The last eight credentials, the newest first, which must be redacted.
   private(set) var recent: [Credential] = []
 
-  /// A request is about to go out.
+  /// Returns the next step of a request that is about to be sent.
   mutating func wanted(at now: Double) -> Action {
     if isRenewing { return lateness.map(Action.fail) ?? .wait }
     if var ticket = current, !isRefused, now < renewal {
@@ -51,28 +53,29 @@ struct CredentialMachine {
     return start()
   }
 
-  /// The server answered 401 to a request that was sent with `ticket`.
+  /// Returns the next step of a request that was answered 401.
   mutating func refused(_ ticket: Ticket, at now: Double) -> Action {
     guard ticket.number == current?.number else { return wanted(at: now) }
-    // Also while it is renewed early: it must not be sent again where that fails.
+    // Set even if an early renewal is in progress: if that fails, the refused credential must not
+    // be used again.
     isRefused = true
     if isRenewing { return lateness.map(Action.fail) ?? .wait }
-    // The renewal that this refusal asks for has been tried since.
+    // The renewal that this refusal asks for has been tried and has failed since.
     if ticket.failures < failures, let lastFailure { return .fail(lastFailure) }
     return isRenewed && !isAccepted ? .giveUp : start()
   }
 
-  /// The server refused the request again, with a credential that another had just been replaced by.
+  /// Notes that the server has refused a request again with the renewed credential.
   mutating func refusedAgain(_ ticket: Ticket) {
     if ticket.number == current?.number, !isAccepted { isRefused = true }
   }
 
-  /// The server answered a request that was sent with `ticket` by anything but 401.
+  /// Notes that the server has not answered 401 to a request that was sent with `ticket`.
   mutating func accepted(_ ticket: Ticket) {
     if ticket.number == current?.number { isAccepted = true }
   }
 
-  /// The renewal under way has taken too long: until it ends, whatever needs its credential fails.
+  /// Notes that the renewal is overdue. Requests that need its credential fail until it ends.
   mutating func overdue(_ error: PageError) { lateness = error }
 
   private mutating func start() -> Action {
@@ -80,7 +83,7 @@ struct CredentialMachine {
     return .renew(replacing: current?.credential)
   }
 
-  /// The renewal gave a credential; returns what its waiters go on with.
+  /// Notes the new credential of a renewal. Returns the ticket for its waiters.
   mutating func renewed(_ credential: Credential, at now: Double) -> Ticket {
     (isRenewing, lateness) = (false, nil)
     isRenewed = current != nil
@@ -96,13 +99,14 @@ struct CredentialMachine {
     return ticket
   }
 
-  /// The renewal failed; returns the credential in use if that is good for a while yet.
+  /// Notes that the renewal failed. Returns a ticket for the credential in use if that is still
+  /// valid.
   mutating func failed(_ error: PageError, at now: Double) -> Ticket? {
     (isRenewing, lateness) = (false, nil)
     failures += 1
     lastFailure = error
     guard var ticket = current, !isRefused, now < end else { return nil }
-    // Not by each request until then: the source may be away.
+    // Not renewed again by each request until then, because the source may be unreachable.
     renewal = now + (end - now) / 2
     ticket.failures = failures
     return ticket

@@ -7,7 +7,7 @@ import QuirePagination
   public import Foundation
 #endif
 
-/// The door to credentials that have to be renewed: tells what authorizes requests to one origin.
+/// A source of credentials that have to be renewed, for requests to one origin.
 ///
 /// ```swift
 /// struct Fixed: CredentialSource {
@@ -15,43 +15,45 @@ import QuirePagination
 ///   func credential(replacing refused: Credential?) -> Credential { .bearer("…") }
 /// }
 /// ```
-/// A client asks when it first needs a credential, shortly before that one's lifetime ends, and when
-/// the server has answered 401 to it. It asks once for all its walks: whichever need the credential
-/// meanwhile wait for that one answer. `BearerTokenSource` is ready to use, and
+/// A client asks the source when it first needs a credential, shortly before the credential's
+/// lifetime ends, and when the server has answered 401. It asks once for all of its walks, which
+/// wait for the same result. `BearerTokenSource` is a ready implementation;
 /// `CredentialSourceConformance` in QuireTesting checks a source.
 public protocol CredentialSource: Sendable {
-  /// Scheme, host and port that the credentials are for, such as `https://api.example.com`. They are
-  /// sent nowhere else: along no next link and no redirect.
+  /// The scheme, host and port of the requests that get the credentials, such as
+  /// `https://api.example.com`. No next link or redirect takes the credentials elsewhere.
   var origin: String { get }
 
-  /// A credential for the requests from now on. `refused` is the one it is to replace, which the server
-  /// has refused or whose lifetime ends; nil for the first.
+  /// Returns the credential for later requests. `refused` is the credential to replace, which the
+  /// server has refused or whose lifetime ends; nil for the first call.
   ///
-  /// Called by one task at a time, which is never cancelled, and whose credential is kept even where no
-  /// request waits for it any more: a server that has given another refresh token takes no older one.
-  /// Time-outs are the source's own: requests wait for it for 15 minutes by the client's clock, and fail
-  /// from then on until it has answered. What it throws fails each request that waited, too, with
-  /// `credentialsFailed`; the next request asks again. Requests that it makes through the very client
-  /// carry no credential.
+  /// Called by one task at a time. The task is never cancelled, and its result is kept even if no
+  /// request waits for it any more, because a server that has issued a new refresh token accepts no
+  /// older one. Set time-outs yourself: requests wait for 15 minutes by the client's clock, and
+  /// after that fail until the source returns. An error fails the waiting requests with
+  /// `credentialsFailed`; the next request asks again. Requests that the source sends through the
+  /// same client carry no credential.
   func credential(replacing refused: Credential?) async throws -> Credential
 }
 
-/// What authorizes a request: header fields, and how long they do. Printed, it shows their names alone.
+/// Header fields that authorize requests, and their lifetime. The description shows only the names
+/// of the fields.
 public struct Credential: Hashable, Sendable {
-  /// The fields, such as Authorization. They replace those of the same names in the request.
+  /// The fields, such as Authorization. They replace fields of the request with the same names.
   public var fields: HTTPFields
 
-  /// How long it is good for, from now on: an OAuth answer's `expires_in` (RFC 6749, §5.1). It is
-  /// renewed a tenth of that earlier, at most a minute. Default nil: until the server says 401.
+  /// The remaining lifetime, such as `expires_in` in an answer of OAuth (RFC 6749, §5.1). The
+  /// credential is renewed earlier by a tenth of it, at most by a minute. Default nil: renewed when
+  /// the server answers 401.
   public var lifetime: Duration?
 
-  /// A credential of any fields.
+  /// Creates a credential with any header fields.
   public init(fields: HTTPFields, lifetime: Duration? = nil) {
     self.fields = fields
     self.lifetime = lifetime
   }
 
-  /// `Authorization: Bearer …` (RFC 6750, §2.1).
+  /// Creates the credential `Authorization: Bearer …` (RFC 6750, §2.1).
   public static func bearer(_ token: String, lifetime: Duration? = nil) -> Credential {
     Credential(fields: [.authorization: "Bearer \(token)"], lifetime: lifetime)
   }
@@ -63,11 +65,12 @@ extension Credential: CustomStringConvertible, CustomReflectable {
     "Credential(\(fields.map { "\($0.name): …" }.joined(separator: ", ")))"
   }
 
-  /// The same: what is dumped is read by people too.
+  /// The description only, because dumped values are read by people, too.
   public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
-/// Bearer tokens that a closure gets, and gets anew when they are refused. Printed, it shows the origin alone.
+/// A source of bearer tokens that a closure gets, and gets again when they are refused. The
+/// description shows only the origin.
 ///
 /// ```swift
 /// let plain = PageClient()
@@ -80,16 +83,16 @@ extension Credential: CustomStringConvertible, CustomReflectable {
 /// }
 /// ```
 public struct BearerTokenSource: CredentialSource {
-  /// What the tokens are for.
+  /// The origin of the requests that get the tokens.
   public let origin: String
   private let first: String?
   private let renew: @Sendable (_ refused: Credential?) async throws -> Credential
 
-  /// Tokens for an origin.
+  /// Creates a source of tokens for an origin.
   /// - Parameters:
-  ///   - origin: Such as `https://api.example.com`.
-  ///   - token: The one to begin with. Default: `renew` gives that too.
-  ///   - renew: Gets a token; its argument is the one that is to be replaced.
+  ///   - origin: The origin, such as `https://api.example.com`.
+  ///   - token: The first token. Default nil: `renew` gets the first one, too.
+  ///   - renew: Returns a new token. Its argument is the credential to replace; nil for the first.
   public init(
     for origin: String, token: String? = nil,
     renew: @escaping @Sendable (_ refused: Credential?) async throws -> Credential
@@ -99,7 +102,7 @@ public struct BearerTokenSource: CredentialSource {
     self.renew = renew
   }
 
-  /// The first token, or what the closure gives.
+  /// Returns the first token if there is one, and later the result of the closure.
   public func credential(replacing refused: Credential?) async throws -> Credential {
     if refused == nil, let first { return .bearer(first) }
     return try await renew(refused)
@@ -110,24 +113,24 @@ extension BearerTokenSource: CustomStringConvertible, CustomReflectable {
   /// The origin.
   public var description: String { "BearerTokenSource(\(origin))" }
 
-  /// The same: what is dumped is read by people too.
+  /// The description only, because dumped values are read by people, too.
   public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
 }
 
-/// Signs requests once everything else is in them: for servers that want a signature of the very
-/// URL, fields and body that go out.
+/// A signer of complete requests, for servers that require a signature of the exact URL, fields and
+/// body.
 ///
 /// ```swift
 /// let signer = RequestSigner { request, now in
 ///   request.head.headerFields[.authorization] = "…"
 /// }
 /// ```
-/// Called for every attempt and every page, on requests to a walk's home origin only. What it throws
-/// fails the page. `QuireAWS` has one for Amazon's Signature Version 4.
+/// Called for every attempt and every page, for requests to a walk's home origin only. Its errors
+/// fail the page. `QuireAWS` has a signer for Amazon's Signature Version 4.
 public struct RequestSigner: Sendable {
   let sign: @Sendable (_ request: inout TransportRequest, _ now: Date) async throws -> Void
 
-  /// A signer that changes the request; it gets the time of day.
+  /// Creates a signer that changes requests. `now` is the time of day.
   public init(
     _ sign:
       @escaping @Sendable (_ request: inout TransportRequest, _ now: Date) async throws ->

@@ -2,18 +2,18 @@ public import QuireCore
 import QuirePagination
 import Synchronization
 
-/// Tells a transport which addresses it may connect to for one request.
+/// The addresses that a transport may connect to for one request.
 ///
-/// A transport asks for every address before it connects, and for that of a connection that it uses again,
-/// and throws `refusedAddress` where there is an objection.
+/// A transport must check every address before it connects, and the address of a connection that it
+/// uses again, and throw `refusedAddress` if there is an objection.
 public struct AddressGuard: Sendable {
   private let policy: AddressPolicy
   private let isHome: Bool
-  /// The address that the listing's own URL has in the place of a name.
+  /// The address in the listing's own URL; nil if the URL has a name.
   private let literal: IPAddress?
   private let note: HomeNote
 
-  /// For requests that belong to no walk: their own addresses may be reached.
+  /// The guard for requests that belong to no walk, which allows all addresses.
   public static let none = AddressGuard(.unrestricted, isHome: true, literal: nil, HomeNote())
 
   init(_ policy: AddressPolicy, isHome: Bool, literal: IPAddress?, _ note: HomeNote) {
@@ -23,8 +23,8 @@ public struct AddressGuard: Sendable {
     self.note = note
   }
 
-  /// Why an address must not be connected to, such as `10.0.0.7, an address of a private network`; nil
-  /// where it may be.
+  /// Returns why an address must not be connected to, such as
+  /// `10.0.0.7, an address of a private network`; nil if it may be.
   public func objection(to address: IPAddress, port: Int? = nil) -> String? {
     if let objection = port.flatMap(objection(toPort:)) { return objection }
     let scope = address.scope
@@ -33,11 +33,11 @@ public struct AddressGuard: Sendable {
       $0.contains(address) && (scope != .metadata || $0.isSingle)
     }
     if isAllowed || scope == .global {
-      // One that is allowed is as good as public: other private ones are not.
+      // An allowed address counts as public, so that the walk does not reach other private ones.
       if isHome { note.reached(isPublic: true) }
       return nil
     }
-    // Put into words only where it is said.
+    // Computed, because its text is rarely needed.
     var place: String { "\(address), an address of \(scope.words)" }
     guard policy.reach == .standard, isHome else { return place }
     if literal == address {
@@ -48,8 +48,8 @@ public struct AddressGuard: Sendable {
     return note.reached(isPublic: false) ? nil : "\(place), and the walk began at a public one"
   }
 
-  /// The same for a host as a URL names it, where that alone tells: numbers in any spelling, and names
-  /// of this machine.
+  /// Returns the objection to a host in a URL, if the host alone tells: an IP address in any
+  /// notation, or a name of this machine or of a metadata service.
   public func objection(toHost host: String, port: Int? = nil) -> String? {
     if let address = IPAddress(host) { return objection(to: address, port: port) }
     let name = host.lowercased().drop { $0 == "." }
@@ -60,7 +60,7 @@ public struct AddressGuard: Sendable {
     if Self.metadataNames.contains(String(plain)), !isHome {
       return objection(to: IPAddress(ipv4: 0xA9FE_A9FE), port: port)
     }
-    // Whatever the name's address is, the port is known.
+    // The port can be checked even if the address is unknown.
     return port.flatMap(objection(toPort:))
   }
 
@@ -74,11 +74,12 @@ public struct AddressGuard: Sendable {
   ]
 }
 
-/// Whether a listing's own host has a public address, once that is known.
+/// Notes whether a listing's own host has a public address.
 final class HomeNote: Sendable {
   private let isPublic = Mutex<Bool?>(nil)
 
-  /// Takes note of an address; false where it is private and one before it was public.
+  /// Notes the address of a connection. Returns false if it is private and an earlier one was
+  /// public.
   @discardableResult
   func reached(isPublic now: Bool) -> Bool {
     isPublic.withLock { isPublic in
@@ -87,12 +88,12 @@ final class HomeNote: Sendable {
     }
   }
 
-  /// Whether the last address was private.
+  /// Whether an address was noted, and all were private.
   var isPrivate: Bool { isPublic.withLock { $0 } == false }
 }
 
 extension PageError {
-  /// What a request to a host that must not be reached ends with.
+  /// Returns the error of a request to a host that must not be reached.
   public static func refusedAddress(of host: String, _ objection: String) -> PageError {
     PageError(
       .refusedAddress,
@@ -107,6 +108,6 @@ extension PageError {
 }
 
 extension Remedy.Setting {
-  /// Which addresses a walk may reach.
+  /// The setting that says which addresses a walk may reach.
   public static let addresses = Self("configuration.addresses")
 }

@@ -1,13 +1,15 @@
 public import QuireCore
 
-/// Addresses that begin with the same bits, such as `10.0.0.0/8`, `fd12::/16` or a single one.
+/// The addresses that begin with the same bits, such as `10.0.0.0/8`, `fd12::/16` or a single
+/// address.
 public struct AddressNetwork: Hashable, Sendable, CustomStringConvertible {
   private let first: IPAddress
   private let length: Int
 
-  /// Reads an address, or one with the number of bits that count behind a slash (RFC 4632, §3.1).
+  /// Creates a network from an address, or from an address, a slash and the number of leading bits
+  /// (RFC 4632, §3.1).
   ///
-  /// Throws `invalidArgument`.
+  /// Throws `invalidArgument` for malformed text.
   public init(_ text: String) throws(PageError) {
     let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
     guard let address = IPAddress(String(parts[0])),
@@ -21,7 +23,7 @@ public struct AddressNetwork: Hashable, Sendable, CustomStringConvertible {
     (first, self.length) = (address, length)
   }
 
-  /// Whether an address is one of them.
+  /// Returns whether the network contains an address.
   public func contains(_ address: IPAddress) -> Bool {
     guard address.isIPv4 == first.isIPv4 else { return false }
     let shift = UInt128(first.width - length)
@@ -30,7 +32,7 @@ public struct AddressNetwork: Hashable, Sendable, CustomStringConvertible {
 
   var isSingle: Bool { length == first.width }
 
-  /// The first address, and how many bits count.
+  /// The first address and the number of leading bits, such as `10.0.0.0/8`.
   public var description: String { "\(first)/\(length)" }
 }
 
@@ -38,35 +40,37 @@ extension IPAddress {
   fileprivate var width: Int { isIPv4 ? 32 : 128 }
 }
 
-/// Which addresses the requests of a walk may reach: what a server, by a redirect, a next link or its
-/// name's address, may make a program connect to.
+/// The addresses that the requests of a walk may reach, because redirects, next links and the
+/// addresses of names let a server choose where a program connects to.
 ///
-/// It is the address that is connected which counts, on every hop, however a URL spells it and whatever a
-/// name resolved to before.
+/// The address of the connection is checked at every hop, regardless of its notation in a URL and
+/// of earlier addresses of the same name.
 public struct AddressPolicy: Hashable, Sendable {
   enum Reach: Hashable, Sendable { case standard, global, everything }
 
   let reach: Reach
-  /// Networks that may be reached besides; see `allowing(_:)`.
+  /// Networks that may be reached in addition; see `allowing(_:)`.
   public var networks: [AddressNetwork] = []
-  /// The only ports that may be reached; nil for any. Default nil.
+  /// The only ports that may be reached; nil for all ports. Default nil.
   public var ports: Set<Int>?
 
-  /// A walk that began at a public address reaches public ones alone. One that began at a private
-  /// address, be it of this machine, reaches private ones at its own scheme, host and port alone, and where
-  /// the `LinkPolicy` allows a host by name. The metadata services of clouds and what is on the same wire
-  /// are reached only where the walk's own URL has their very address. The default.
+  /// The default policy. A walk that began at a public address reaches only public addresses. A
+  /// walk that began at a private one, including those of this machine, reaches private addresses
+  /// only at its own scheme, host and port, and at hosts that the `LinkPolicy` names. Metadata
+  /// services of clouds and link-local addresses are reached only if the walk's own URL has the
+  /// address itself.
   public static let standard = AddressPolicy(reach: .standard)
-  /// Public addresses alone, from the first request on: for URLs that come from strangers, such as those
-  /// of feeds.
+  /// A policy that allows only public addresses, even for the first request: for URLs from
+  /// strangers, such as those of feeds.
   public static let publicOnly = AddressPolicy(reach: .global)
-  /// Every address: where servers of an intranet lead to each other, and are trusted.
+  /// A policy that allows every address: for servers of an intranet that are trusted to lead to
+  /// each other.
   public static let unrestricted = AddressPolicy(reach: .everything)
 
   private init(reach: Reach) { self.reach = reach }
 
-  /// This policy, and these networks; of the metadata services in them only one that is named by its
-  /// very address.
+  /// Returns this policy with additional networks. Of the metadata services in them, only those
+  /// listed as single addresses may be reached.
   public func allowing(_ networks: [AddressNetwork]) -> AddressPolicy {
     var policy = self
     policy.networks += networks

@@ -1,6 +1,6 @@
-/// An address of IPv4 or IPv6, however it was written.
+/// An address of IPv4 or IPv6, independent of its notation.
 public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
-  /// What an address can lead to.
+  /// The kind of host that an address leads to.
   package enum Scope: String, Hashable, Sendable {
     /// A host on the internet.
     case global
@@ -8,14 +8,14 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     case privateNetwork
     /// This machine.
     case loopback
-    /// What is on the same wire.
+    /// A host on the same link.
     case linkLocal
-    /// What tells a machine in a cloud who it is, with credentials.
+    /// A service that tells a machine in a cloud its identity and credentials.
     case metadata
-    /// Nothing that a request could be meant for: reserved, for documents, multicast.
+    /// Not a host that a request could be meant for: reserved, for documentation, multicast.
     case special
 
-    /// In words, behind "an address of".
+    /// The scope in words, for use after "an address of".
     var words: String {
       switch self {
       case .global: "the internet"
@@ -28,27 +28,27 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// The bits of an IPv6 address; those of IPv4 stand at the end.
+  /// The bits of the address; for IPv4, in the lowest 32.
   let bits: UInt128
   let isIPv4: Bool
-  /// Whether it is written in hexadecimal groups.
+  /// Whether the address is written in hexadecimal groups.
   package var isIPv6: Bool { !isIPv4 }
 
   init(ipv4: UInt32) { (bits, isIPv4) = (UInt128(ipv4), true) }
   init(ipv6: UInt128) { (bits, isIPv4) = (ipv6, false) }
 
-  /// An address from the bytes of the wire, 4 or 16 of them.
+  /// Creates an address from its bytes in network order; nil unless these are 4 or 16.
   public init?(bytes: some Collection<UInt8>) {
     guard bytes.count == 4 || bytes.count == 16 else { return nil }
     bits = bytes.reduce(0) { $0 << 8 | UInt128($1) }
     isIPv4 = bytes.count == 4
   }
 
-  /// Reads a text in any form that a system's resolver takes for an address: `127.0.0.1`, `127.1`,
-  /// `0x7f.1`, `0177.0.0.1`, `2130706433`, `::1`, `[::ffff:127.0.0.1]`, `fe80::1%eth0`, and either with a
-  /// dot behind it. Nil for a name.
+  /// Parses a text in any form that system resolvers accept as an address: `127.0.0.1`, `127.1`,
+  /// `0x7f.1`, `0177.0.0.1`, `2130706433`, `::1`, `[::ffff:127.0.0.1]`, `fe80::1%eth0`, and each of
+  /// these with a final dot. Nil for a name.
   public init?(_ text: String) {
-    // Every request asks this several times, and nearly always of one of these.
+    // The fast path: each request parses several texts, most of which have this form or are names.
     if let bits = Self.dotted(text.utf8) {
       self.init(ipv4: bits)
       return
@@ -67,7 +67,7 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     }
   }
 
-  /// Four decimal numbers without zeros in front, as nearly all texts have them.
+  /// Parses four decimal numbers without leading zeros, the usual form.
   private static func dotted(_ text: String.UTF8View) -> UInt32? {
     var (bits, part, digits, dots): (UInt32, UInt32, Int, Int) = (0, 0, 0, 0)
     for byte in text {
@@ -85,14 +85,16 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     return dots == 3 && digits > 0 ? bits << 8 | part : nil
   }
 
-  /// Whether a text begins with a digit or a bracket, or has a colon in it: all others are names.
+  /// Returns whether a text begins with a digit or a bracket, or contains a colon. All others are
+  /// names.
   private static func mayBeAddress(_ text: String.UTF8View) -> Bool {
     guard let first = text.first else { return false }
     return (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first) || first == UInt8(ascii: "[")
       || text.contains(UInt8(ascii: ":"))
   }
 
-  /// One to four numbers, decimal, octal or hexadecimal, the last of which fills what is left.
+  /// Parses one to four decimal, octal or hexadecimal numbers, of which the last fills the
+  /// remaining bytes.
   private static func ipv4(_ text: Substring) -> UInt32? {
     let parts = text.split(separator: ".", omittingEmptySubsequences: false)
     guard (1...4).contains(parts.count) else { return nil }
@@ -150,7 +152,7 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     return groups
   }
 
-  /// Dotted numbers, or hexadecimal groups without any left out.
+  /// The dotted decimal form, or hexadecimal groups of which none is omitted.
   public var description: String {
     if isIPv4 {
       return (0..<4).reversed().map { "\(UInt8(truncatingIfNeeded: bits >> ($0 * 8)))" }.joined(
@@ -162,12 +164,14 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
   }
 }
 
-// MARK: - What it leads to
+// MARK: - Scopes
 
 extension IPAddress {
-  /// What the address can lead to; of one with another inside it, what that can lead to.
+  /// The kind of host that the address leads to. If the address contains an IPv4 address, it is the
+  /// scope of that one.
   ///
-  /// Source: IANA's registries of special-purpose addresses (RFC 6890), and what clouds document.
+  /// Source: IANA's registries of special-purpose addresses (RFC 6890), and the documentation of
+  /// clouds.
   package var scope: Scope {
     if isIPv4 { return Self.scope(ipv4: UInt32(truncatingIfNeeded: bits)) }
     if Self.metadata6.contains(bits) { return .metadata }
@@ -176,13 +180,13 @@ extension IPAddress {
     return .special
   }
 
-  /// What the IPv4 address inside an IPv6 one can lead to.
+  /// The scope of the IPv4 address that an IPv6 address contains; nil if it contains none.
   private var embedded: Scope? {
     let low = IPAddress(ipv4: UInt32(truncatingIfNeeded: bits))
     switch bits >> 32 {
     // Mapped (RFC 4291, §2.5.5.2), translated (RFC 2765), and NAT64 (RFC 6052).
     case 0xFFFF, 0xFFFF_0000, 0x64_FF9B << 64: return low.scope
-    // Compatible (RFC 4291, §2.5.5.1), which no network carries any more.
+    // IPv4-compatible (RFC 4291, §2.5.5.1), which networks no longer route.
     case 0 where bits > 1: return low.scope == .global ? .special : low.scope
     default: break
     }
@@ -207,7 +211,7 @@ extension IPAddress {
     0xC000_00C0,
   ]
 
-  // Of Amazon (23: the credentials of a container), Google, Oracle, Scaleway and OpenStack.
+  // Amazon (23 is for the credentials of containers), Google, Oracle, Scaleway and OpenStack.
   private static let metadata6: [UInt128] = [
     "fd00:ec2::254", "fd00:ec2::253", "fd00:ec2::23", "fd20:ce::254", "fd00:c1::a9fe:a9fe",
     "fd00:42::42", "fe80::a9fe:a9fe",

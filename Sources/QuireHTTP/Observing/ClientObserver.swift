@@ -2,7 +2,7 @@ public import QuireCore
 import QuirePagination
 import Synchronization
 
-/// Watches the pages that the walks of a client read: for metrics, traces and progress of one's own.
+/// An observer of the pages that the walks of a client read, for metrics, traces and progress.
 ///
 /// ```swift
 /// struct Slowest: ClientObserver {
@@ -13,46 +13,48 @@ import Synchronization
 /// }
 /// configuration.observer = Slowest()
 /// ```
-/// `Telemetry`, of the product QuireTelemetry, makes metrics and spans of all this. All texts are redacted.
-/// The methods are called on the tasks that read pages, those that read ahead included, so they should be
-/// quick.
+/// `Telemetry`, of the product QuireTelemetry, makes metrics and spans of these calls. Secrets are
+/// redacted in all texts. The methods are called on the tasks that read pages, including those that
+/// read ahead, so they should be quick.
 public protocol ClientObserver: Sendable {
-  /// A walk asks for its first page. What is returned is kept as the walk's `note`. Default: nil.
+  /// Called when a walk asks for its first page. The result is kept as the walk's `note`. Default:
+  /// returns nil.
   func began(_ walk: ObservedWalk) -> (any Sendable)?
 
-  /// A page is read: calls `read` once, and returns or throws what that does. Where items are delivered as
-  /// they arrive, each part of a page is one read. Behind `read`, the page's `summary` is whole.
+  /// Called for each page that is read. Must call `read` once, and return its result or throw its
+  /// error. If items are delivered as they arrive, each part of a page is a read. After `read`, the
+  /// page's `summary` is complete.
   ///
   /// Default: calls `read`.
   func reading<Result: Sendable>(
     _ page: ObservedPage, _ read: () async throws -> Result
   ) async throws -> Result
 
-  /// Something happened between two pages; the page is nil for a request that is for none, such as that
-  /// for a token. Default: nothing.
+  /// Called for each event. `page` is nil for requests that are not for a page, such as those for a
+  /// token. Default: does nothing.
   func happened(_ event: PageEvent, in page: ObservedPage?)
 }
 
 extension ClientObserver {
-  /// Nothing is noted.
+  /// Returns nil.
   public func began(_ walk: ObservedWalk) -> (any Sendable)? { nil }
 
-  /// Nothing but the reading.
+  /// Calls `read`.
   public func reading<Result: Sendable>(
     _ page: ObservedPage, _ read: () async throws -> Result
   ) async throws -> Result { try await read() }
 
-  /// Nothing.
+  /// Does nothing.
   public func happened(_ event: PageEvent, in page: ObservedPage?) {}
 }
 
-/// A walk, as an observer sees it.
+/// A walk as an observer sees it.
 public final class ObservedWalk: Sendable {
-  /// Tells the walks of a process apart.
+  /// The number of the walk, unique in the process.
   public let number: Int
-  /// The listing's first page, secrets redacted.
+  /// The URL of the listing's first page, with secrets redacted.
   public let address: String
-  /// The listing's host, with its port where that is not the usual one.
+  /// The listing's host, with its port if that is not the default.
   public let host: String
 
   private struct State {
@@ -67,12 +69,12 @@ public final class ObservedWalk: Sendable {
     (self.number, self.address, self.host) = (number, address, host)
   }
 
-  /// What `ClientObserver.began(_:)` has returned.
+  /// The result of `ClientObserver.began(_:)`.
   public var note: (any Sendable)? { state.withLock(\.note) }
 
   func keep(_ note: (any Sendable)?) { state.withLock { $0.note = note } }
 
-  /// Counts a page; returns its number and how long the walk had rested.
+  /// Counts a page. Returns its number, and the time since the last page.
   fileprivate func begin(at now: Duration) -> (Int, Duration?) {
     state.withLock {
       $0.pages += 1
@@ -83,42 +85,44 @@ public final class ObservedWalk: Sendable {
   fileprivate func end(at now: Duration) { state.withLock { $0.lastEnd = now } }
 }
 
-/// The reading of one page, or of one part of it, as an observer sees it.
+/// The read of one page, or of one part of it, as an observer sees it.
 public final class ObservedPage: Sendable {
   /// How soon a page is needed.
   public enum Urgency: String, Hashable, Sendable, CaseIterable {
-    /// A consumer waits for it.
+    /// A consumer waits for the page.
     case waited
-    /// It is read ahead.
+    /// The page is read ahead.
     case ahead
-    /// It is read on a guess, by `Cursor.parallel(_:)`.
+    /// The page is read on a guess, by `Cursor.parallel(_:)`.
     case guess
   }
 
-  /// What reading the page took.
+  /// The cost and the outcome of reading a page.
   public struct Summary: Sendable {
-    /// How long it took by the client's clock.
+    /// The time of the read, by the client's clock.
     public fileprivate(set) var time: Duration = .zero
-    /// Items that came, and what fetching them took, failed attempts included.
+    /// The number of items received, and the cost of fetching them, including failed attempts.
     public fileprivate(set) var traffic = WalkReport.Traffic(requests: 0)
-    /// Whether there was no page, because the listing has ended.
+    /// Whether there was no page because the listing has ended.
     public fileprivate(set) var isEnd = false
-    /// Why no page came; nil where one did.
+    /// The error of the read; nil if it succeeded.
     public fileprivate(set) var error: (any Error)?
   }
 
   /// The walk that reads it.
   public let walk: ObservedWalk
-  /// How many pages the walk has read with this one, parts counted as pages.
+  /// The number of the page in its walk, from 1; parts count as pages.
   public let number: Int
-  /// How soon it was needed when it was begun: where no consumer waits, the walk does.
+  /// The urgency at the start of the read. `.waited` if it is not read ahead, even if no consumer
+  /// waits.
   public let urgency: Urgency
-  /// How long the walk had read nothing before, in which it waited for its consumer; nil for the first page.
+  /// The time since the walk's last page, in which it waited for its consumer; nil for the first
+  /// page.
   public let rest: Duration?
 
   private let state = Mutex(Summary())
 
-  /// That of the current task; nil where no observer is.
+  /// The page that the current task reads; nil without an observer.
   @TaskLocal static var current: ObservedPage?
 
   fileprivate init(_ walk: ObservedWalk, at now: Duration) {
@@ -132,13 +136,13 @@ public final class ObservedPage: Sendable {
       }
   }
 
-  /// What reading it took so far; whole once it was read.
+  /// The cost and the outcome so far; complete after the read.
   public var summary: Summary { state.withLock { $0 } }
 
   fileprivate func end(_ change: (inout Summary) -> Void) { state.withLock { change(&$0) } }
 }
 
-/// The walk of one reader, for the observer of its client.
+/// The connection between the walk of one reader and its client's observer.
 final class WalkObservation: Sendable {
   private let observer: any ClientObserver
   private let stopwatch: Stopwatch
@@ -149,7 +153,7 @@ final class WalkObservation: Sendable {
     stopwatch = Stopwatch(clock)
   }
 
-  /// Reads a page in the sight of the observer.
+  /// Reads a page through the observer.
   func reading<Item: Sendable>(
     of listing: Listing, _ read: () async throws -> Page<Item>?
   ) async throws -> Page<Item>? {
@@ -179,7 +183,7 @@ final class WalkObservation: Sendable {
   }
 
   private func walk(of listing: Listing) -> ObservedWalk {
-    // One reader is used by several tasks where pages are read on a guess, and they begin one walk.
+    // Several tasks use one reader if pages are read on a guess. They share one walk.
     walk.withLock { walk in
       if let walk { return walk }
       let request = listing.engine.first

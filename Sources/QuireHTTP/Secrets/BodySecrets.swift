@@ -1,9 +1,9 @@
 import QuirePagination
 import QuireCore
 
-/// What a request's body holds under names that give it away, in every format that has names.
+/// Finds secrets in a request's body by their names, in all formats that have names.
 enum BodySecrets {
-  /// Names and values, decoded.
+  /// Returns the names and the decoded values of the secrets.
   static func all(in body: PageRequest.Body) -> [(name: String, value: String)] {
     switch body {
     case .none: []
@@ -14,7 +14,7 @@ enum BodySecrets {
     }
   }
 
-  /// The same for bytes, whose format their first one tells.
+  /// Returns the secrets of a body as bytes, whose format is recognized by the first byte.
   static func all(in bytes: [UInt8]) -> [(name: String, value: String)] {
     switch bytes.first(where: { $0 > 0x20 }) {
     case nil: []
@@ -25,7 +25,7 @@ enum BodySecrets {
     }
   }
 
-  /// The texts below a member whose name is a secret's.
+  /// Returns all texts and numbers below members with the name of a secret.
   private static func leaves(
     of value: JSONValue, isSecret: Bool, name: String
   ) -> [(name: String, value: String)] {
@@ -49,7 +49,7 @@ enum BodySecrets {
     }
   }
 
-  /// The text of elements and the values of attributes; markup that is none is passed over.
+  /// Returns the texts of elements and the values of attributes. Malformed markup is skipped.
   private static func elements(of text: String) -> [(name: String, value: String)] {
     var found: [(name: String, value: String)] = []
     let text = escapingCDATA(text)
@@ -70,7 +70,7 @@ enum BodySecrets {
     return found.filter { !$0.value.isEmpty }
   }
 
-  /// The text in which what CDATA sections hold is escaped instead (XML 1.0, §2.7).
+  /// Returns the text with CDATA sections replaced by escaped text (XML 1.0, §2.7).
   private static func escapingCDATA(_ text: String) -> String {
     guard text.utf8.contains(UInt8(ascii: "!")) else { return text }
     let bytes = Array(text.utf8)

@@ -2,16 +2,15 @@ package import HTTPTypes
 import QuireCore
 package import QuirePagination
 
-/// Takes secrets out of what people get to read: errors, logs and reports.
+/// Removes secrets from texts that people read: errors, logs and reports.
 ///
-/// The values of query parameters are shown only where they are harmless by name or by nature; the
-/// values of credential fields never; and where a text from outside repeats a known secret, however
-/// it spells it, the secret is cut out of it.
+/// Values of query parameters are shown only if the name or the value is harmless; values of
+/// credential fields never. Known secrets are removed from all other text, in any encoding.
 package struct Redactor: Sendable {
   private let patterns: [SecretPattern]
 
-  /// A redactor that knows the values of `fields`, those in `urls` and in `body` whose names give them
-  /// away, and the texts `known`.
+  /// Creates a redactor of the values of `fields`, of the secrets in `urls` and `body` that are
+  /// recognized by their names, and of the texts `known`.
   package init(
     fields: HTTPFields, urls: [String], body: PageRequest.Body = .none, known: [[UInt8]] = []
   ) {
@@ -29,7 +28,7 @@ package struct Redactor: Sendable {
       }
     }
     for (_, value) in BodySecrets.all(in: body) { secrets.insert(Array(value.utf8)) }
-    // Shorter texts are no secrets worth the name, and cutting them out would garble every message.
+    // Shorter texts are too common: removing them would garble every message.
     let telling = secrets.filter { $0.count >= Secret.telling }
       .sorted { $1.count < $0.count }
     patterns =
@@ -39,7 +38,7 @@ package struct Redactor: Sendable {
       }
   }
 
-  /// A redactor that knows what a listing's first request holds; `segment` is the description's
+  /// Creates a redactor for a listing's first request. `segment` is the description's
   /// `secretSegment`.
   package init(url: String, options: PageClient.RequestOptions, segment: String? = nil) {
     let request = PageRequest(url: url, headerFields: options.headers, body: options.body)
@@ -49,32 +48,32 @@ package struct Redactor: Sendable {
       fields: options.headers, urls: [url], body: options.body, known: secrets.map(\.value))
   }
 
-  /// `GET https://host/path?page=2&token=…`.
+  /// Returns `GET https://host/path?page=2&token=…`.
   package func describe(_ method: HTTPRequest.Method, _ url: String) -> String {
     "\(method) \(describe(url))"
   }
 
-  /// `https://host/path?page=2&token=…`.
+  /// Returns `https://host/path?page=2&token=…`.
   package func describe(_ url: String) -> String {
-    // Scrubbed before it is cut, lest half a secret stays.
+    // Redacted before truncation, which could leave half a secret.
     let (path, query) = scrubbed(url, showing: Self.isHarmless)
     return "\(ServerText(path))" + (query.map { "?\(ServerText($0))" } ?? "")
   }
 
-  /// What to know a request by, as validators do.
+  /// Returns the identity of a request, such as validators use.
   package func identity(of method: HTTPRequest.Method, _ url: String) -> String {
     "\(method) \(identity(of: url))"
   }
 
-  /// `https://host/path?q=word&token=…`, with nothing left out but secrets, to tell URLs by: those that differ
-  /// in more than their secrets have different texts, which `describe(_:)` does not promise.
+  /// Returns `https://host/path?q=word&token=…`, a URL without its secrets only. Unlike with
+  /// `describe(_:)`, URLs that differ in more than secrets have different texts.
   package func identity(of url: String) -> String {
     let (path, query) = scrubbed(url) { name, _ in !SecretName.matches(name) }
     return path + (query.map { "?" + $0 } ?? "")
   }
 
-  /// A URL without secrets, and of its parameters only the values that are to be shown; no query where it has
-  /// none.
+  /// Returns the path and the query of a URL without secrets, with the parameter values that
+  /// `isShown` accepts. The query is nil if the URL has none.
   private func scrubbed(
     _ url: String, showing isShown: (_ name: String, _ value: String) -> Bool
   ) -> (path: String, query: String?) {
@@ -87,7 +86,7 @@ package struct Redactor: Sendable {
     return (path, scrub(parameters.joined(separator: "&")))
   }
 
-  /// `text` with every known secret cut out, and every beginning of one that breaks off at "…".
+  /// Returns `text` without known secrets, and without beginnings of them that are cut off by "…".
   package func scrub(_ text: String) -> String {
     guard !patterns.isEmpty else { return text }
     var text = text
@@ -99,7 +98,8 @@ package struct Redactor: Sendable {
     var kept: [UInt8] = []
     kept.reserveCapacity(text.count)
     var offset = 0
-    // Where what is behind the last "…" begins: a text may have many, and each byte is looked at for one of them.
+    // The beginning of the text after the last "…", so that text with many of them is searched only
+    // once.
     var piece = 0
     while offset < text.count {
       if let end = end(ofSecretAt: offset, in: text) {
@@ -126,7 +126,8 @@ package struct Redactor: Sendable {
     return nil
   }
 
-  /// Takes the beginning of a secret that is not before `first` off the end of a text that was cut there.
+  /// Removes the beginning of a secret from the end of a truncated text, but nothing before
+  /// `first`.
   private func dropBeginning(from kept: inout [UInt8], behind first: Int) {
     let count = kept.count
     let length = kept.withUnsafeBufferPointer { text -> Int in
@@ -141,21 +142,21 @@ package struct Redactor: Sendable {
     kept.removeLast(length)
   }
 
-  /// At most 256 bytes of a body, printable, with secrets cut out: no line breaks or escapes reach
-  /// a log.
+  /// Returns at most 256 bytes of a body, printable and without secrets. Contains no line breaks or
+  /// escapes that could disturb a log.
   func snippet(_ body: some Collection<UInt8>) -> String {
-    // Scrubbed before it is cut to what is shown, lest half a secret stays.
+    // Redacted before truncation, which could leave half a secret.
     let isWhole = body.count <= Self.longestScrubbed
     let text = String(decoding: body.prefix(Self.longestScrubbed), as: UTF8.self)
     return ServerText(onOneLine(isWhole ? text : text + "…")).description
   }
 
-  /// `text` with secrets cut out, on one line, and with everything escaped that cannot be shown.
+  /// Returns `text` on one line, without secrets, and with unprintable characters escaped.
   package func printable(_ text: String) -> String {
     ServerText(onOneLine(text), limit: Self.longestScrubbed).description
   }
 
-  /// `text` with secrets cut out, and spaces for its line breaks.
+  /// Returns `text` without secrets, and with spaces instead of line breaks.
   private func onOneLine(_ text: String) -> String {
     let characters = scrub(text).unicodeScalars.map {
       "\n\r\t".unicodeScalars.contains($0) ? " " : $0
@@ -165,7 +166,7 @@ package struct Redactor: Sendable {
 
   private static let ellipsis = Array("…".utf8)
   private static let longestScrubbed = 4 << 10
-  /// How far before a cut the beginning of a secret is looked for: a page's worth of escapes.
+  /// The number of bytes before a cut in which a secret may begin; enough for one in many escapes.
   private static let longestBeginning = 4 << 10
 
   private static func urlSafe(_ digits: [UInt8]) -> [UInt8] {
@@ -187,7 +188,7 @@ package struct Redactor: Sendable {
     String(Substring(url.utf8.prefix { $0 != UInt8(ascii: "?") }))
   }
 
-  /// The URL without what stands before an `@` in its authority.
+  /// Returns the URL with the user information of its authority replaced.
   private static func withoutUser(_ url: String) -> String {
     guard let parts = try? URLReference(url), let authority = parts.authority,
       let at = authority.lastIndex(of: "@")
@@ -202,26 +203,29 @@ package struct Redactor: Sendable {
       && (value.isEmpty || (value.count <= 18 && value.allSatisfy(\.isNumber)))
   }
 
-  /// Fields that hold no credentials.
+  /// Fields that never hold credentials.
   static let harmlessFields: Set<HTTPField.Name> = [
     .accept, .acceptLanguage, .acceptEncoding, .userAgent, .contentType, .contentLength, .range,
     .date,
   ]
 }
 
-/// A secret that a walk starts with: what its first request holds under a name that gives it away, or
-/// what the caller calls one.
+/// A secret of a walk: a value of its first request that is recognized by its name, or that the
+/// caller declared secret.
 struct Secret: Hashable, Sendable {
-  /// What it goes by in positions: where it came from, never what it is. Unreserved characters only.
+  /// The identifier in positions: where the secret came from, never its value. Only unreserved
+  /// characters.
   let id: String
-  /// Its bytes, decoded.
+  /// The decoded bytes of the secret.
   let value: [UInt8]
 
-  /// Whether texts are searched for it: a shorter value is told only by the name it stands under.
+  /// Whether the secret is long enough to be searched for in texts. Shorter ones are recognized
+  /// only by the name of a parameter.
   var isTelling: Bool { value.count >= Self.telling }
   static let telling = 6
 
-  /// What is to be seen of it in base 64, in both alphabets, each with an id of its own.
+  /// The parts of the secret that are visible in base 64, in both alphabets, each with its own
+  /// identifier.
   var encoded: [Secret] {
     Base64.traces(of: value).enumerated().flatMap { lead, trace -> [Secret] in
       let forURLs = trace.map {
@@ -233,9 +237,9 @@ struct Secret: Hashable, Sendable {
     }.filter(\.isTelling)
   }
 
-  /// The secrets of a request that also has `fields`: parameters, fields and members of the body
-  /// whose names give them away, segments of the path that `segments` describes, and `named`, which
-  /// may be anywhere.
+  /// Returns the secrets of a request that also has `fields`: parameters, fields and members of the
+  /// body that are recognized by their names, the path segments that `segments` describes, and
+  /// `named`, which may be anywhere.
   static func all(
     in request: PageRequest, _ fields: HTTPFields, segments: [SecretSegment] = [],
     named: [String] = []
@@ -262,8 +266,8 @@ struct Secret: Hashable, Sendable {
     return list.secrets
   }
 
-  /// The secrets of a credential, whose ids are those of any other with the same fields: a position
-  /// made with one credential leads on with the next.
+  /// Returns the secrets of a credential. Other credentials with the same fields have the same
+  /// identifiers, so that a position made with one credential can be used with the next.
   static func all(of credential: Credential) -> [Secret] {
     var list = SecretList()
     for field in credential.fields where !Redactor.harmlessFields.contains(field.name) {
@@ -274,12 +278,12 @@ struct Secret: Hashable, Sendable {
     return list.secrets
   }
 
-  /// What the ids of a credential's secrets begin with.
+  /// The prefix of the identifiers of a credential's secrets.
   static let credentialSource = "credential.field"
 
-  /// The value of a field, what follows its scheme (`Bearer …`), the value of each cookie, and what
-  /// `Basic` encodes: user and password, and the password, or a key that stands in the user's place
-  /// (RFC 7617).
+  /// Returns the secret texts of a field: its value, the rest after a scheme (`Bearer …`), the
+  /// values of cookies, and what `Basic` encodes (RFC 7617): user and password, and the password
+  /// alone, or the user if the password is empty.
   static func parts(of field: HTTPField) -> [String] {
     var parts = [field.value]
     let words = field.value.split(separator: " ", maxSplits: 1)
@@ -289,7 +293,7 @@ struct Secret: Hashable, Sendable {
       let password = sides.count == 2 ? String(sides[1]) : ""
       parts += [pair, password.isEmpty ? String(sides[0]) : password]
     }
-    // As in `AWS4-HMAC-SHA256 Credential=…, Signature=…`.
+    // The parameters of schemes such as `AWS4-HMAC-SHA256 Credential=…, Signature=…`.
     for word in field.value.split(whereSeparator: { $0 == "," || $0 == " " }) {
       let sides = word.split(separator: "=", maxSplits: 1)
       guard sides.count == 2, SecretName.matches(String(sides[0])) else { continue }
@@ -299,14 +303,14 @@ struct Secret: Hashable, Sendable {
     for cookie in field.value.split(separator: ";") {
       let value = cookie.split(separator: "=", maxSplits: 1).dropFirst().map(String.init)
       parts += value
-      // What a cookie may not hold is mostly percent-encoded, and a server knows the decoded value.
+      // Cookies are often percent-encoded, and servers may repeat the decoded value.
       parts += value.map { PercentEncoding.decode($0) }.filter { !value.contains($0) }
     }
     return parts
   }
 }
 
-/// Secrets under distinct ids, each value once.
+/// A list of secrets with distinct identifiers, in which each value occurs once.
 struct SecretList {
   private(set) var secrets: [Secret] = []
 

@@ -3,27 +3,29 @@ import QuireCore
 import QuirePagination
 import Synchronization
 
-/// Keeps the secrets that a walk starts with out of its positions.
+/// The secrets of a walk, which it keeps out of its positions.
 ///
 /// Some servers repeat the caller's `access_token` in every next link, and positions are stored. So
-/// where a position repeats a secret of the first request, anywhere, however it is percent-encoded, and
-/// within base 64, it has a mark instead, and the next request, in this process or another, has the
-/// secret again, spelled as the server did. The mark, `<secret:id:spelling>`, holds `<` and `>`, which
-/// no URL does; a server that sends one is refused, and it becomes a secret only on its way home. What
-/// was a number has a mark of its own in front.
+/// a secret of the first request is replaced by a mark wherever a position repeats it, in any
+/// percent-encoding and in base 64. The next request, in this process or another, gets the secret
+/// again, with the spelling of the server. The mark, `<secret:id:spelling>`, contains `<` and `>`,
+/// which no URL does. A server that sends a mark is refused, and secrets are restored only for
+/// requests to the listing's own origin. A number that contained a secret becomes a text with a
+/// mark of its own in front.
 struct SecretParameters: Sendable {
   private static let mark = "<secret:"
   private static let numberMark = "<secret:#>"
 
-  /// In the order in which they were found: of several with one id the first is the present one.
+  /// All secrets, in the order in which they were found. The first of several with one identifier
+  /// is the current one.
   private let all: [Secret]
-  /// The long ones, the longest first: one may hold another.
+  /// The long secrets, the longest first because it may contain another.
   private let secrets: [Secret]
-  /// What texts are searched for: the long ones, and then what base 64 shows of them.
+  /// The texts to search for: the long secrets, then their parts that are visible in base 64.
   private let searched: [Secret]
-  /// Those that only the name of a parameter tells from other values.
+  /// The short secrets, which are recognized only by the name of a parameter.
   private let short: [Secret]
-  /// Which bytes any of the long ones may begin with.
+  /// For each byte, whether a long secret may begin with it, in any spelling.
   private let firstBytes: [Bool]
 
   init(_ secrets: [Secret]) {
@@ -42,30 +44,30 @@ struct SecretParameters: Sendable {
 
   var isEmpty: Bool { all.isEmpty }
 
-  /// Hashes the secrets themselves.
+  /// Hashes the values of the secrets.
   func hash(into hasher: inout Hasher) {
     for secret in all { hasher.combine(secret.value) }
   }
 
-  /// Whether a value is one of the secrets.
+  /// Returns whether a value is one of the secrets.
   func holds(_ value: [UInt8]) -> Bool { all.contains { $0.value == value } }
 
-  /// The long ones as they are cut out of texts.
+  /// The values of the long secrets, to be removed from texts.
   var values: [[UInt8]] { secrets.map(\.value) }
 
-  /// These secrets and `others`.
+  /// Returns these secrets and `others`.
   func adding(_ others: [Secret]) -> SecretParameters {
     others.isEmpty ? self : SecretParameters(all + others)
   }
 
-  /// Whether a position holds a mark.
+  /// Returns whether a position contains a mark.
   static func isMarked(_ position: Position) -> Bool {
     position.value.map(isMarked) ?? false
   }
 
   private static func isMarked(_ value: JSONValue) -> Bool {
     switch value {
-    // Characters are slow to look at, and hardly any position has this byte.
+    // Bytes are compared first, because characters are slow and hardly any position contains `<`.
     case .string(let text):
       text.utf8.withContiguousStorageIfAvailable { $0.contains(UInt8(ascii: "<")) } ?? true
         && text.contains(mark)
@@ -76,8 +78,9 @@ struct SecretParameters: Sendable {
     }
   }
 
-  /// The head of a page, its positions without secrets. A server's own mark is no way on; where an unchanged page
-  /// leads is what was kept of it, and has our marks.
+  /// Redacts the positions in the head of a page. Positions with a mark of the server's own are
+  /// removed. The positions of an unchanged page were stored by this client, and have its marks
+  /// already.
   func redact(_ head: inout PageHead) {
     guard !head.isUnchanged else { return }
     if let next = head.next {
@@ -91,13 +94,13 @@ struct SecretParameters: Sendable {
     }
     head.previous = head.previous.flatMap { Self.isMarked($0) ? nil : redact($0) }
     head.closing = head.closing.flatMap { Self.isMarked($0) ? nil : redact($0) }
-    // Only a last page has one, and looking it up takes time.
+    // Only the last page has one, and the lookup takes time.
     if head.next == nil, let resume = head.metadata[HTTPPageInfo.self]?.resume {
       head.metadata[HTTPPageInfo.self]?.resume = Self.isMarked(resume) ? nil : redact(resume)
     }
   }
 
-  /// The position without secrets.
+  /// Returns the position with marks instead of secrets.
   func redact(_ position: Position) -> Position {
     guard !secrets.isEmpty || !short.isEmpty else { return position }
     return Self.rewrite(position) { text in
@@ -106,9 +109,9 @@ struct SecretParameters: Sendable {
     }
   }
 
-  /// The position with its secrets again.
+  /// Returns the position with secrets instead of marks.
   ///
-  /// Throws `invalidArgument` when the walk does not start with them.
+  /// Throws `invalidArgument` if the walk does not have these secrets.
   func restore(_ position: Position) throws(PageError) -> Position {
     let restored = Self.rewrite(position) { text in
       let pieces = text.split(separator: Self.mark, omittingEmptySubsequences: false)
@@ -123,7 +126,7 @@ struct SecretParameters: Sendable {
     return restored
   }
 
-  /// A URL in which a secret that another of the same id has replaced is that one now.
+  /// Returns a URL with current secrets instead of older ones with the same identifiers.
   func renewing(_ url: String) -> String {
     let redacted = redact(Position(.string(url)))
     guard Self.isMarked(redacted), case .string(let text)? = (try? restore(redacted))?.value else {
@@ -132,8 +135,8 @@ struct SecretParameters: Sendable {
     return text
   }
 
-  /// What follows the beginning of a mark, with the secret in its place; the mark again where that is
-  /// not known.
+  /// Returns a text that followed the beginning of a mark, with the secret restored, or with the
+  /// mark if the secret is unknown.
   private func restore(_ piece: Substring) -> String {
     guard let end = piece.firstIndex(of: ">") else { return Self.mark + piece }
     let parts = piece[..<end].split(
@@ -145,7 +148,7 @@ struct SecretParameters: Sendable {
       + piece[piece.index(after: end)...]
   }
 
-  /// The ids of secrets whose marks a position holds.
+  /// Returns the identifiers in the marks of a position.
   static func marks(in position: Position) -> [String] {
     var ids: [String] = []
     _ = rewrite(position) { text in
@@ -159,7 +162,7 @@ struct SecretParameters: Sendable {
 
   // MARK: Redacting
 
-  /// The text without the secrets in it, wherever they stand.
+  /// Returns the text with marks instead of the long secrets in it.
   private func redactAnywhere(_ text: String) -> String {
     guard !secrets.isEmpty, text.utf8.count >= Secret.telling else { return text }
     var text = text
@@ -198,8 +201,9 @@ struct SecretParameters: Sendable {
     mark + secret.id + (spelling.isEmpty ? ">" : ":\(spelling)>")
   }
 
-  /// Parameters are what ampersands part: behind the question mark of a link, or in a text of
-  /// parameters alone. Bytes count, and those of all other parameters stay.
+  /// Returns the text with marks instead of short secrets in its parameters, which are separated by
+  /// ampersands: after the question mark of a link, or in a text of parameters alone. Works on
+  /// bytes, so that all other parameters are unchanged.
   private func redactParameters(_ text: String) -> String {
     let bytes = text.utf8
     let start =
@@ -252,7 +256,7 @@ struct SecretParameters: Sendable {
     case .string(let text):
       return .string(change(text))
     case .number(let text):
-      // Those of the position itself count items and pages.
+      // Numbers of the position itself are counts of items and pages.
       let changed = depth > 1 ? change(text) : text
       return changed == text ? value : .string(numberMark + changed)
     case .array(let elements):
@@ -265,7 +269,7 @@ struct SecretParameters: Sendable {
     }
   }
 
-  /// A text that stands for a number; another secret may be none.
+  /// Returns the number in a text, or the text if a different secret has made it something else.
   private static func number(_ text: String) -> JSONValue {
     if case .number(let number)? = try? JSONValue(parsing: text) {
       .number(number)
@@ -275,18 +279,18 @@ struct SecretParameters: Sendable {
   }
 }
 
-/// What a signer has put into a walk's requests: as secret as what the caller puts there.
+/// The secrets that a signer has put into a walk's requests.
 ///
-/// A signature changes with each request, so that those of the last ones are kept.
+/// Signatures change with each request, so those of the last requests are kept.
 final class SignedSecrets: Sendable {
-  /// The newest first.
+  /// The secrets, the newest first.
   private let secrets = Mutex<[Secret]>([])
   private static let most = 32
 
-  /// The secrets of the last requests; those of one id from the newest to the oldest.
+  /// The secrets of the last requests; of those with one identifier, the newest first.
   var all: [Secret] { secrets.withLock { $0 } }
 
-  /// Takes in what a signer made of a request.
+  /// Notes the secrets that a signer has added to a request.
   func note(_ signed: TransportRequest, of plain: TransportRequest) {
     var list = SecretList()
     let before = plain.head.headerFields
@@ -328,7 +332,8 @@ final class SignedSecrets: Sendable {
     }
   }
 
-  /// Whether a position stands for what a signer puts into requests, and no request was signed yet.
+  /// Returns whether a position contains marks of a signer's secrets of which no request has been
+  /// signed yet.
   func isNeeded(for position: Position) -> Bool {
     guard SecretParameters.isMarked(position) else { return false }
     let known = Set(all.map(\.id))

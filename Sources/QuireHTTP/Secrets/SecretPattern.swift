@@ -1,18 +1,19 @@
 import QuirePagination
 
-/// A secret as it may stand in a text: as it is or in other letter case, percent-encoded once or
-/// more, escaped as in JSON, XML, a JSON pointer or Swift, or several of these at once.
+/// A secret to find in a text: as it is or in another letter case, percent-encoded once or several
+/// times, escaped as in JSON, XML, a JSON Pointer or Swift, or in several of these ways at once.
 struct SecretPattern {
   private let bytes: [UInt8]
-  /// The fewest bytes of a beginning that is known for one where a text is cut.
+  /// The minimum number of bytes by which the beginning of the secret is recognized at the end of a
+  /// truncated text.
   private let shortestBeginning: Int
 
-  /// How a text matches from some place on.
+  /// The result of comparing a text with the secret from some offset on.
   enum Match: Equatable {
     case none
-    /// Up to this offset.
+    /// The text contains the secret up to this offset.
     case whole(end: Int)
-    /// The text ends before the secret does.
+    /// The text ends within the secret.
     case beginning
   }
 
@@ -21,10 +22,11 @@ struct SecretPattern {
     self.shortestBeginning = shortestBeginning
   }
 
-  /// Whether the secret, or with `isCut` a beginning of it that reaches the end, stands at `start`.
+  /// Compares the text from `start` on with the secret. With `isCut`, also finds a beginning of the
+  /// secret that reaches the end.
   func match(in text: UnsafeBufferPointer<UInt8>, at start: Int, isCut: Bool = false) -> Match {
     guard let first = bytes.first, Self.mayBegin(text[start], first) else { return .none }
-    // Places in the secret and the text that were reached; hardly ever more than one.
+    // Pairs of positions in the secret and in the text that were reached; rarely more than one.
     var open = [(matched: 0, offset: start)]
     var seen: Set<Place> = []
     var reachesCut = false
@@ -43,7 +45,7 @@ struct SecretPattern {
       for (value, end) in Self.escapes(text, at: offset) where continues(matched, value) {
         open.append((matched + value.count, end))
       }
-      // Any number of backslashes stands before what is escaped more than once.
+      // Repeated escaping puts any number of backslashes before a character.
       if byte == UInt8(ascii: "\\"), matched > 0 { open.append((matched, offset + 1)) }
       if Self.folded(byte) == bytes[matched] || byte == UInt8(ascii: "+") && bytes[matched] == 0x20
       {
@@ -63,7 +65,8 @@ struct SecretPattern {
       && zip(bytes[matched...], value).allSatisfy { $0 == Self.folded($1) }
   }
 
-  /// Whether a text that begins with this byte may be a secret that begins with `first`.
+  /// Returns whether a text with this first byte may be a spelling of a secret that begins with
+  /// `first`.
   private static func mayBegin(_ byte: UInt8, _ first: UInt8) -> Bool {
     folded(byte) == first || "%\\&~+".utf8.contains(byte)
   }
@@ -74,7 +77,7 @@ struct SecretPattern {
 
   // MARK: Escapes
 
-  /// Everything that an escape at `offset` may stand for, and where it ends.
+  /// Returns all readings of an escape at `offset`, and where each ends.
   private static func escapes(
     _ text: UnsafeBufferPointer<UInt8>, at offset: Int
   ) -> [(value: [UInt8], end: Int)] {
@@ -92,7 +95,7 @@ struct SecretPattern {
     }
   }
 
-  /// `%XX`; and `%25XX` and so on, which may also be a percent sign and text behind it.
+  /// Reads `%XX`, and `%25XX` and so on, which may also be a percent sign followed by text.
   private static func percentEscapes(
     _ text: UnsafeBufferPointer<UInt8>, at offset: Int
   ) -> [(value: [UInt8], end: Int)] {
@@ -106,7 +109,8 @@ struct SecretPattern {
     return found
   }
 
-  /// `\n`, `\u002f`, `\u{2F}`; other characters stand for themselves behind any backslashes.
+  /// Reads `\n`, `\u002f`, `\u{2F}`. Other characters may have any number of backslashes before
+  /// them.
   private static func backslashEscapes(
     _ text: UnsafeBufferPointer<UInt8>, at offset: Int
   ) -> [(value: [UInt8], end: Int)] {
@@ -156,7 +160,7 @@ struct SecretPattern {
     return value.map { ($0, end + 1) }
   }
 
-  /// Whether what is left is the beginning of an escape.
+  /// Returns whether the rest of the text is the beginning of an escape.
   private static func isCutEscape(_ text: UnsafeBufferPointer<UInt8>, at offset: Int) -> Bool {
     let rest = text.count - offset
     return switch text[offset] {

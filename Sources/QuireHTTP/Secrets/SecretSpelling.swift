@@ -7,27 +7,28 @@ import QuirePagination
   import Foundation
 #endif
 
-/// How a secret is percent-encoded in a URL, told without the secret.
+/// The percent-encoding of a secret in a URL, described without the secret.
 ///
 /// A description lists the bytes that are not spelled strictly (RFC 3986: unreserved characters as
-/// they are, all others as `%XX` in capitals), each by its offset and a letter: `1v` for a slash
-/// that stands as it is, say. So a link leaves byte for byte as it came, although the secret in
-/// it was not stored.
+/// they are, all others as `%XX` with capitals), each by its offset and a letter. For example, `1v`
+/// is a slash at offset 1 that is not encoded. So a link can be restored byte for byte although its
+/// secret was not stored.
 enum SecretSpelling {
   private enum Style: Character {
-    /// As it is, although not unreserved; and so a plus or a percent sign, which mean something else.
+    /// Not encoded although not unreserved; `kept` for a plus or a percent sign, which would mean
+    /// something else.
     case verbatim = "v", kept = "k"
-    /// `%XX`, although unreserved.
+    /// `%XX` although unreserved.
     case escaped = "e"
     /// `%xX`, `%Xx` and `%xx`.
     case smallFirst = "f", smallLast = "l", small = "s"
-    /// A plus for a space, and `%20` for a plus that was one.
+    /// A plus for a space, and `%20` for a secret's plus.
     case plus = "p", space = "w"
-    /// As it is, but in the other letter case, as in a host.
+    /// Not encoded, but in the other letter case, as in a host.
     case otherCase = "c"
   }
 
-  /// How `raw` spells `secret`; nil when it spells something else.
+  /// Returns the spelling of `secret` in `raw`; nil if `raw` is something else.
   static func describe(_ raw: some Sequence<UInt8>, asSpellingOf secret: [UInt8]) -> String? {
     Array(raw).withUnsafeBufferPointer { raw in
       guard let (end, description) = describe(raw, from: 0, asSpellingOf: secret) else {
@@ -37,8 +38,8 @@ enum SecretSpelling {
     }
   }
 
-  /// How `raw` spells `secret` from `start` on, and where that ends; nil when something else stands
-  /// there.
+  /// Returns the spelling of `secret` in `raw` from `start` on, and where it ends; nil if something
+  /// else is there.
   static func describe(
     _ raw: UnsafeBufferPointer<UInt8>, from start: Int, asSpellingOf secret: [UInt8]
   ) -> (end: Int, description: String)? {
@@ -70,8 +71,7 @@ enum SecretSpelling {
     byte ^ other == 0x20 && (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte | 0x20)
   }
 
-  /// `secret` as `description` says. Of another secret than was described, this is a good spelling
-  /// too.
+  /// Returns `secret` with the described spelling. A description of another secret is valid, too.
   static func spell(_ secret: [UInt8], _ description: some StringProtocol) -> String {
     var styles: [Int: Style] = [:]
     var offset = 0
@@ -91,7 +91,8 @@ enum SecretSpelling {
   private static func spell(_ byte: UInt8, _ style: Style?) -> [UInt8] {
     switch style {
     case nil where PercentEncoding.isUnreserved(byte): [byte]
-    // What would end the parameter or mean something else is of another secret.
+    // With a description of another secret, such a byte could end the parameter or mean something
+    // else.
     case .verbatim where !"&#+%".utf8.contains(byte): [byte]
     case .kept where "+%".utf8.contains(byte): [byte]
     case .plus where byte == 0x20: [plus]
@@ -108,11 +109,11 @@ enum SecretSpelling {
 
   private static let plus = UInt8(ascii: "+")
 
-  /// `%XX`.
+  /// An escape `%XX`.
   private struct Escape {
     var byte: UInt8
     var bytes: [UInt8]
-    /// Nil for the strict one.
+    /// The style of the digits; nil if it is strict.
     var style: Style?
 
     init?(_ text: UnsafeBufferPointer<UInt8>, at place: Int) {
@@ -149,20 +150,20 @@ enum SecretSpelling {
   }
 }
 
-/// Base 64 as far as secrets are found in it (RFC 4648).
+/// The parts of base 64 that finding secrets needs (RFC 4648).
 enum Base64 {
-  /// How a text of base 64 shows that it encodes `value` somewhere inside: what is the same whatever
-  /// stands around it, for each of the three places in a group where it may begin.
+  /// Returns the base 64 digits that encode `value` wherever it occurs in a longer encoded text,
+  /// for each of its three possible offsets in a group of three bytes.
   static func traces(of value: [UInt8]) -> [[UInt8]] {
     (0..<3).map { lead in
       let digits = (Data(count: lead) + value).base64EncodedData()
-      // Digits that also encode bits of a neighbour are none of its own.
+      // Digits that also encode bits of adjacent bytes are left out.
       let first = (lead * 8 + 5) / 6
       return Array(digits[first..<max(first, (lead + value.count) * 8 / 6)])
     }
   }
 
-  /// The text that `text` encodes, in either alphabet; nil where it is no base 64.
+  /// Returns the text that `text` encodes, in either alphabet; nil for invalid base 64.
   static func decode(_ text: some StringProtocol) -> String? {
     var digits = text.utf8.filter { $0 != UInt8(ascii: "=") }.map { byte in
       switch byte {

@@ -2,10 +2,10 @@ public import HTTPTypes
 package import QuirePagination
 import Synchronization
 
-/// The door to the wire: something that sends one HTTP request and streams back one response.
+/// A transport, which sends one HTTP request and streams its response.
 ///
-/// A transport never follows redirects, never decides what a response means, and sends a request again
-/// only as often as its `TransportRequest.replays` allows; pages are made above it. A fake takes five lines:
+/// A transport never follows redirects, never interprets responses, and repeats a request only as
+/// often as `TransportRequest.replays` allows. A fake takes five lines:
 /// ```swift
 /// struct Canned: HTTPTransport {
 ///   func send(_ request: TransportRequest) async throws -> TransportResponse {
@@ -13,22 +13,24 @@ import Synchronization
 ///   }
 /// }
 /// ```
-/// Failures are `PageError`s with the codes of `PageError.Code` that name the wire:
-/// `connectFailed`, `timedOut`, `tls`, `truncated`, `protocolViolation`, `limitExceeded`,
-/// `corruptEncoding`, `invalidURL`, `refusedAddress`, `clientClosed`; their `attempts` says how many requests went out
-/// on the wire, if it was more than one, without those that an ending HTTP/2 connection gave back, which
-/// are in `traffic.requests`. Cancelling the task aborts the transfer and throws
-/// `CancellationError`, and so does dropping a body before its end. `TransportConformance` in
-/// QuireTesting checks a transport.
+/// Errors are `PageError`s with one of the codes `connectFailed`, `timedOut`, `tls`, `truncated`,
+/// `protocolViolation`, `limitExceeded`, `corruptEncoding`, `invalidURL`, `refusedAddress` and
+/// `clientClosed`. If more than one request went out, their `attempts` is the number of requests,
+/// except for those that an ending HTTP/2 connection gave back, which are counted in
+/// `traffic.requests`.
+///
+/// Cancelling the task aborts the transfer and throws `CancellationError`. Dropping a body before
+/// its end aborts the transfer, too. `TransportConformance` in QuireTesting checks a transport.
 public protocol HTTPTransport: Sendable {
-  /// Sends `request` and returns once the final response head has arrived; the body follows.
+  /// Sends `request`, and returns once the head of the final response has arrived. The body is read
+  /// later.
   func send(_ request: TransportRequest) async throws -> TransportResponse
 }
 
-/// One request, ready for the wire.
+/// A complete request for a transport.
 public struct TransportRequest: Sendable {
-  /// Method, scheme, authority, path with query, and header fields. The target goes out byte for
-  /// byte.
+  /// The method, scheme, authority, path with query, and header fields. The target must be sent
+  /// byte for byte.
   public var head: HTTPRequest {
     _read { yield shared.parts.head }
     _modify { yield &parts.head }
@@ -40,52 +42,55 @@ public struct TransportRequest: Sendable {
     _modify { yield &parts.body }
   }
 
-  /// How long each phase may take.
+  /// The timeouts for the phases of the request.
   public var timeouts: Timeouts {
     _read { yield shared.parts.timeouts }
     _modify { yield &parts.timeouts }
   }
 
-  /// How much may be read.
+  /// The limits on the size of the response.
   public var limits: TransferLimits {
     _read { yield shared.parts.limits }
     _modify { yield &parts.limits }
   }
 
-  /// How often a transport may send the request again by itself, because a kept connection died under
-  /// it or an HTTP/2 server refused its stream; the server may have acted on it all the same. A server
-  /// that renews an HTTP/2 connection (GOAWAY) gives back what it has not answered, and as long as it
-  /// answers others, a request of such a method goes out again, up to 32 times, beside this number. What
-  /// goes out is counted in `TransferMetrics.wireRequests`. Default: once for a method that only asks
-  /// (RFC 9110, §9.2.1: GET, HEAD, OPTIONS; QUERY, PROPFIND, REPORT, SEARCH), never for another.
+  /// How often a transport may repeat the request without being asked, because a kept connection
+  /// died during it or an HTTP/2 server refused its stream. The server may have acted on it all the
+  /// same. Default: once for a safe method (RFC 9110, §9.2.1: GET, HEAD, OPTIONS; QUERY, PROPFIND,
+  /// REPORT, SEARCH), never for another.
+  ///
+  /// In addition, a server that ends an HTTP/2 connection (GOAWAY) gives back the requests that it
+  /// has not answered. As long as it answers others, a request with a safe method is then sent
+  /// again, at most 32 times. All requests are counted in `TransferMetrics.wireRequests`.
   public var replays: Int {
     _read { yield shared.parts.replays }
     _modify { yield &parts.replays }
   }
 
-  /// Which addresses may be connected to. A transport that resolves names asks it before it connects, and
-  /// for the address of a connection that it uses again. Default: any.
+  /// The addresses that may be connected to. A transport that resolves names checks each address
+  /// before it connects, and the address of a connection that it uses again. Default: all.
   public var addresses: AddressGuard {
     _read { yield shared.parts.addresses }
     _modify { yield &parts.addresses }
   }
 
-  /// Scheme and authority taken apart, unless a signer has changed them since.
+  /// The parsed scheme and authority, unless a signer has changed them.
   package var origin: Origin? { shared.parts.origin }
 
-  /// Whether a transport that keeps connections may keep this one. Not where its host is asked once an hour: of
-  /// thousands of such connections none would be used again. Default: yes.
+  /// Whether a transport may keep the connection. False for hosts that are asked once an hour,
+  /// because thousands of kept connections would never be used again. Default true.
   package var keepsConnection: Bool {
     get { shared.parts.keepsConnection }
     set { parts.keepsConnection = newValue }
   }
 
-  /// The whole target, `scheme://authority/path?query`, byte for byte.
+  /// The complete target, `scheme://authority/path?query`, byte for byte.
   public var url: String {
     (head.scheme ?? "") + "://" + (head.authority ?? "") + (head.path ?? "")
   }
 
-  /// A request; no body, and the timeouts and limits of the profile for APIs unless told otherwise.
+  /// Creates a request; by default without a body, and with the timeouts and limits of the profile
+  /// for APIs.
   public init(
     head: HTTPRequest, body: [UInt8] = [], timeouts: Timeouts = .api, limits: TransferLimits = .api,
     replays: Int? = nil
@@ -98,7 +103,7 @@ public struct TransportRequest: Sendable {
 
   init(_ parts: Parts) { shared = Shared(parts) }
 
-  /// What a request is made of.
+  /// The stored values of a request.
   struct Parts: Sendable {
     var head: HTTPRequest
     var body: [UInt8]
@@ -110,8 +115,8 @@ public struct TransportRequest: Sendable {
     var keepsConnection = true
   }
 
-  /// The parts, shared between copies until one of them is changed: as a value they would lie in each frame of
-  /// a request that waits.
+  /// The parts, shared by copies until one of them changes. A struct of this size would be part of
+  /// each frame of a waiting request.
   private var shared: Shared
 
   // SAFETY: changed only through a unique reference; see `parts`.
@@ -130,27 +135,27 @@ public struct TransportRequest: Sendable {
   }
 }
 
-/// A response whose head has arrived and whose body is on its way.
+/// A response whose head has arrived and whose body may still be arriving.
 public struct TransportResponse: Sendable {
-  /// Status and header fields of the final response, interim responses skipped.
+  /// The status and header fields of the final response; interim responses are skipped.
   public var head: HTTPResponse
 
-  /// How the end of the body shows.
+  /// How the body's end is marked.
   public var framing: Framing
 
-  /// The body, content coding removed.
+  /// The body, with its content coding removed.
   public var body: TransportBody
 
-  /// How the end of a body shows on the wire.
+  /// The way in which the end of a body is marked on the wire.
   public enum Framing: Hashable, Sendable {
-    /// By Content-Length or by chunks: the transport proves the body whole.
+    /// Content-Length or chunks: the transport proves that the body is complete.
     case explicit
-    /// By the end of the connection, or of an HTTP/2 stream that the transport cannot tell from one
-    /// that was cut: only a format that shows its own end can prove the body whole.
+    /// The end of the connection, or of an HTTP/2 stream that the transport cannot tell from an
+    /// aborted one. Only a format that marks its own end can prove that the body is complete.
     case untilClose
   }
 
-  /// A response with this head, followed by this body.
+  /// Creates a response from a head and a body.
   public init(head: HTTPResponse, framing: Framing = .explicit, body: TransportBody) {
     self.head = head
     self.framing = framing
@@ -158,20 +163,21 @@ public struct TransportResponse: Sendable {
   }
 }
 
-/// A response body, pulled in slices by one reader.
+/// A response body, read in slices by one reader.
 ///
-/// The last slice is followed by nil only if the body is complete: its declared length was
-/// received, its chunks were closed, its coding's checksum held. Anything less throws `truncated`
-/// or `corruptEncoding`.
+/// Nil follows the last slice only if the body is complete: its declared length was received, its
+/// chunks were closed, and the checksum of its coding was correct. Otherwise, `truncated` or
+/// `corruptEncoding` is thrown.
 public struct TransportBody: Sendable {
   private let pull: @Sendable () async throws -> [UInt8]?
   private let measure: @Sendable () -> TransferMetrics
   private let look: @Sendable () -> Bool
 
-  /// A body that `next` delivers in slices of any size, none of them empty, then nil.
+  /// Creates a body from a closure that returns slices of any size, none of them empty, then nil.
   ///
-  /// `metrics` is read after the end, but for its `wireRequests`, which is read with the head: nothing
-  /// is repeated later. Dropping the body must abort the transfer: let the closures own what does.
+  /// `metrics` is read after the end, except for `wireRequests`, which is read with the head
+  /// because requests are not repeated later. Dropping the body must abort the transfer, so let the
+  /// closures own the object that does this.
   public init(
     next: @escaping @Sendable () async throws -> [UInt8]?,
     metrics: @escaping @Sendable () -> TransferMetrics = { TransferMetrics() }
@@ -179,7 +185,8 @@ public struct TransportBody: Sendable {
     self.init(next: next, metrics: metrics, isOver: { false })
   }
 
-  /// As above; `isOver` tells whether all slices were taken and the end is here.
+  /// Creates a body as above. `isOver` returns whether all slices were taken and the body is
+  /// complete.
   package init(
     next: @escaping @Sendable () async throws -> [UInt8]?,
     metrics: @escaping @Sendable () -> TransferMetrics, isOver: @escaping @Sendable () -> Bool
@@ -189,12 +196,12 @@ public struct TransportBody: Sendable {
     look = isOver
   }
 
-  /// A body that is already here.
+  /// Creates a body from bytes in memory.
   public static func bytes(_ bytes: [UInt8]) -> TransportBody {
     slices(bytes.isEmpty ? [] : [bytes])
   }
 
-  /// A body that is already here, in these slices.
+  /// Creates a body from slices in memory.
   public static func slices(_ slices: [[UInt8]]) -> TransportBody {
     let source = SliceSource(slices)
     return TransportBody(
@@ -202,13 +209,13 @@ public struct TransportBody: Sendable {
       isOver: { source.isEmpty })
   }
 
-  /// The next slice, or nil when the body is complete.
+  /// Returns the next slice; nil when the body is complete.
   public func next() async throws -> [UInt8]? { try await pull() }
 
-  /// Whether it is known without waiting that no slice follows; false where that is not known.
+  /// Whether it is known, without waiting, that no slice follows.
   var isOver: Bool { look() }
 
-  /// What the transfer took; whole only after the end.
+  /// The cost of the transfer; complete only after the end.
   public var metrics: TransferMetrics { measure() }
 }
 
@@ -229,26 +236,26 @@ final class SliceSource: Sendable {
   }
 }
 
-/// What a transfer took on the wire.
+/// The cost of a transfer.
 public struct TransferMetrics: Hashable, Sendable {
-  /// Body bytes as received, before content coding was removed.
+  /// The number of body bytes received, before content decoding.
   public var wireBytes: Int
-  /// Requests the transport put on the wire, silent replays on a dead connection included.
+  /// The number of requests that were sent, including silent replays after a dead connection.
   public var wireRequests: Int
-  /// Those of them that the end of an HTTP/2 connection gave back, while the server answered others: they
-  /// are no attempts for the page.
+  /// The number of those requests that an ending HTTP/2 connection gave back while the server
+  /// answered others. They do not count as attempts.
   package var sentBack = 0
-  /// Whether the transfer went over a connection that already existed.
+  /// Whether the transfer used an existing connection.
   public var reusedConnection: Bool
-  /// From the start to the first byte of the response.
+  /// The time from the start to the first byte of the response.
   public var timeToHead: Duration
-  /// From the start to the end of the body.
+  /// The time from the start to the end of the body.
   public var duration: Duration
-  /// How many requests the transport sends to one host at the same time, over what this one went over;
-  /// further ones wait. Nil where it does not say.
+  /// The number of requests that the transport sends concurrently to one host on this kind of
+  /// connection; further ones wait. Nil if it does not say.
   public var requestsAtOnce: Int?
 
-  /// Metrics; nothing received by one request unless told otherwise.
+  /// Creates metrics; by default of one request without a body.
   public init(
     wireBytes: Int = 0, wireRequests: Int = 1, reusedConnection: Bool = false,
     timeToHead: Duration = .zero, duration: Duration = .zero

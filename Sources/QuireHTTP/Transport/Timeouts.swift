@@ -1,21 +1,20 @@
 import QuirePagination
 
-/// How long each phase of a request may take.
+/// The maximum durations of the phases of a request.
 ///
-/// Waiting for a free connection counts in none of them: a thousand requests to one host queue up
-/// without any of them being late. Nor does it count that a server has to wait for the reader of the
-/// body.
+/// Waiting for a free connection does not count, so that a thousand queued requests to one host do
+/// not time out. Neither does the time in which a server has to wait for the reader of the body.
 public struct Timeouts: Hashable, Sendable {
-  /// For the connection, name look-up and TLS handshake included. Default 10 s.
+  /// The time to connect, including name look-up and the TLS handshake. Default 10 s.
   public var connect: Duration
-  /// From when the request goes out to the end of the response head. Default 30 s.
+  /// The time from sending the request to the end of the response head. Default 30 s.
   public var head: Duration
-  /// How long fewer than 64 bytes of the body a second may arrive. Default 20 s.
+  /// The time during which fewer than 64 bytes of the body per second may arrive. Default 20 s.
   public var stall: Duration
-  /// From when the request goes out to the end of the body. Default 60 s.
+  /// The time from sending the request to the end of the body. Default 60 s.
   public var total: Duration
 
-  /// Timeouts; every parameter has the default of its property.
+  /// Creates timeouts; each parameter has the default of its property.
   public init(
     connect: Duration = .seconds(10), head: Duration = .seconds(30), stall: Duration = .seconds(20),
     total: Duration = .seconds(60)
@@ -26,27 +25,27 @@ public struct Timeouts: Hashable, Sendable {
     self.total = total
   }
 
-  /// For an API that is trusted to mean well.
+  /// The default timeouts, for a trusted API.
   public static let api = Timeouts()
 }
 
-/// How much of a response may be read.
+/// The maximum sizes of a response.
 public struct TransferLimits: Hashable, Sendable {
-  /// Header bytes, all interim responses included. Default 64 KiB.
+  /// The maximum number of header bytes, including those of interim responses. Default 64 KiB.
   public var headerBytes: Int
-  /// Interim (1xx) responses. Default 8.
+  /// The maximum number of interim (1xx) responses. Default 8.
   public var interimResponses: Int
-  /// Body bytes on the wire. Default 32 MiB.
+  /// The maximum number of body bytes on the wire. Default 32 MiB.
   public var wireBytes: Int
-  /// Body bytes after content coding was removed. Default 128 MiB.
+  /// The maximum number of body bytes after content decoding. Default 128 MiB.
   public var decodedBytes: Int
-  /// Decoded bytes for each wire byte, once `inflateRatioFloor` decoded bytes have come. Default
-  /// 100.
+  /// The maximum number of decoded bytes for each byte on the wire, checked above
+  /// `inflateRatioFloor`. Default 100.
   public var inflateRatio: Int
-  /// Decoded bytes below which the ratio is not judged. Default 1 MiB.
+  /// The number of decoded bytes up to which the ratio is not checked. Default 1 MiB.
   public var inflateRatioFloor: Int
 
-  /// Limits; every parameter has the default of its property.
+  /// Creates limits; each parameter has the default of its property.
   public init(
     headerBytes: Int = 64 << 10, interimResponses: Int = 8, wireBytes: Int = 32 << 20,
     decodedBytes: Int = 128 << 20, inflateRatio: Int = 100, inflateRatioFloor: Int = 1 << 20
@@ -59,6 +58,6 @@ public struct TransferLimits: Hashable, Sendable {
     self.inflateRatioFloor = inflateRatioFloor
   }
 
-  /// For an API that is trusted to mean well.
+  /// The default limits, for a trusted API.
   public static let api = TransferLimits()
 }
