@@ -38,11 +38,11 @@ public struct AggregatorSettings: Sendable {
 
 /// An event of an aggregator, for metrics, logs and status pages.
 public enum AggregatorEvent: Sendable {
-  /// A feed was polled.
+  /// A poll of a feed that has ended and is stored.
   case polled(FeedPollReport)
-  /// A subscription was added, by its identifier.
+  /// A subscription that was added or updated, by its identifier.
   case subscribed(String)
-  /// A subscription was removed, by its identifier.
+  /// A subscription that was removed, by its identifier.
   case unsubscribed(String)
 }
 
@@ -66,11 +66,11 @@ public struct FeedPollReport: Sendable {
 public struct HubAnswer: Hashable, Sendable {
   /// The status and the header fields.
   public let head: HTTPResponse
-  /// The body.
+  /// The body: the hub's challenge for a verification, otherwise empty.
   public let body: [UInt8]
 
   init(_ status: HTTPResponse.Status, text: String = "") {
-    // The text comes from outside and must not be shown as a page.
+    // The challenge is untrusted, and must not be shown as a web page.
     head = HTTPResponse(status: status, headerFields: [.contentType: "text/plain; charset=utf-8"])
     body = Array(text.utf8)
   }
@@ -91,7 +91,7 @@ public struct HubAnswer: Hashable, Sendable {
 /// share the work by leases.
 public actor Aggregator {
   private let store: any FeedStore
-  /// The store, if several aggregators share it.
+  /// The store as one that several aggregators share; nil if it is not.
   private let shared: (any SharedFeedStore)?
   private let holder = UUID().uuidString
   private let poller: FeedPoller
@@ -100,6 +100,7 @@ public actor Aggregator {
   private let observe: @Sendable (AggregatorEvent) -> Void
   private var queue: PollQueue
   private var claims: ClaimMachine
+  /// The subscriptions of the store, by identifier; of a shared store only the claimed ones.
   private var known: [String: FeedSubscription] = [:]
   private var isLoaded = false
   private var isRunning = false
@@ -152,7 +153,7 @@ public actor Aggregator {
 
   // MARK: Subscriptions
 
-  /// All subscriptions, ordered by identifier.
+  /// Returns all subscriptions, ordered by identifier.
   public func subscriptions() async throws -> [FeedSubscription] {
     if let shared { return try await shared.subscriptions() }
     try await load()
@@ -160,8 +161,10 @@ public actor Aggregator {
   }
 
   /// Subscribes to a feed, which is due at once. An existing subscription of the same address gets
-  /// the title and the folders. Returns the subscription as known here: on a `SharedFeedStore`
-  /// others may know more.
+  /// the title and the folders. Returns the subscription as this aggregator knows it; on a
+  /// `SharedFeedStore` the stored one may be newer.
+  ///
+  /// Throws `PageError.Code.invalidURL`, and the errors of the store.
   @discardableResult
   public func subscribe(
     to url: String, title: String? = nil, folders: [String] = []
@@ -194,7 +197,7 @@ public actor Aggregator {
   }
 
   /// Subscribes to all feeds of a list. Returns the addresses that are invalid. If the store
-  /// throws, the feeds before that are subscribed to.
+  /// throws, the feeds before the error stay subscribed.
   public func add(_ list: OPML) async throws -> [String] {
     var refused: [String] = []
     for outline in list.outlines {
@@ -207,7 +210,7 @@ public actor Aggregator {
     return refused
   }
 
-  /// All subscriptions as an OPML list, for other readers.
+  /// Returns all subscriptions as an OPML list, for other feed readers.
   public func list(title: String? = nil) async throws -> OPML {
     OPML(
       title: title,
@@ -222,8 +225,8 @@ public actor Aggregator {
 
   /// Polls feeds as they become due, until the task is cancelled.
   ///
-  /// Throws `CancellationError` then, and any error of the store, without which an aggregator does
-  /// not continue.
+  /// Throws `CancellationError` then, the first error of the store, after which the aggregator does
+  /// not continue, and `concurrentIteration` if it is running already.
   public func run() async throws { try await work(until: nil) }
 
   /// Polls all feeds that are due now, once.
@@ -258,14 +261,15 @@ public actor Aggregator {
     }
   }
 
-  /// Starts the polls that are due. Returns the time of this round; nil if there are no more to do.
+  /// Starts the polls that are due. Returns the time of this round; nil if there is nothing left to
+  /// poll.
   private func begin(
     until end: Double?, in group: inout ThrowingDiscardingTaskGroup<any Error>
   ) async throws -> Double? {
     let now = environment.now()
     if now < lastTime { follow(clockSetBackTo: now) }
     lastTime = now
-    // The claim before left out the feeds of hosts that were polled then.
+    // The previous claim left out feeds of the hosts that were being polled then: claim them now.
     if let end, queue.isIdle(at: end) { claims.changed() }
     try await claim(at: now, dueBy: end ?? now)
     if let end, isDone(at: end) { return nil }
@@ -279,13 +283,14 @@ public actor Aggregator {
     return now
   }
 
-  /// Reschedules what a clock that was ahead had postponed.
+  /// Reschedules all hosts and feeds after the clock was set back: a clock that was ahead had
+  /// postponed them.
   private func follow(clockSetBackTo now: Double) {
     queue.reopen(at: now)
     for subscription in known.values { schedule(subscription) }
   }
 
-  /// Returns the leased hosts to the other aggregators, after the host gap, because a poll may just
+  /// Releases the leased hosts to other aggregators, after the host gap, because a poll may just
   /// have begun.
   private func leave() async throws {
     guard let shared else { return }
@@ -295,7 +300,7 @@ public actor Aggregator {
     guard !held.isEmpty else { return }
     let claim = FeedClaim(
       holder: holder, dueBy: 0, limit: 0, lease: settings.limits.hostGap, working: held)
-    // Runs even if the task is cancelled.
+    // A task of its own, which runs even if this one is cancelled.
     _ = try await Task { try await shared.claim(claim) }.value
   }
 
@@ -316,7 +321,7 @@ public actor Aggregator {
       Set(claimed.map(\.host)), working: working, wanted: wanted, got: claimed.count, at: now)
     for subscription in claimed where !queue.contains(subscription.id) {
       if subscription.schedule.isSkipped(now) {
-        // Stored, because otherwise the next claim would return it again instead of others.
+        // Store the postponement, or the next claim would return this feed again instead of others.
         let poll = FeedPoll(postponing: subscription, at: now, holder: holder)
         try await store.apply(.polled(poll))
         continue
@@ -326,8 +331,8 @@ public actor Aggregator {
     }
   }
 
-  /// The subscription to poll now; nil if it was removed, if it may not be polled at this time, or if
-  /// its host may belong to another aggregator by now.
+  /// Returns the subscription to poll now; nil if it was removed, if it may not be polled at this
+  /// time, or if its host may belong to another aggregator by now.
   private func pollable(_ id: String, at now: Double) -> FeedSubscription? {
     guard let subscription = known[id] else { return nil }
     if shared != nil, !claims.holds(subscription.host, at: now) {
@@ -343,7 +348,7 @@ public actor Aggregator {
     return subscription
   }
 
-  /// Waits until something changes, or until a time.
+  /// Waits for `wake()`, but not beyond `time`.
   private func pause(until time: Double?, _ now: Double) async throws {
     let suspension = Suspension<Void>()
     waiter = suspension
@@ -360,7 +365,7 @@ public actor Aggregator {
 
   private func wake() { waiter?.resume(returning: ()) }
 
-  /// Polls one feed and stores the result. An error of the store ends the work.
+  /// Polls one feed and stores the result. An error of the store ends `run()`.
   private func poll(_ subscription: FeedSubscription, isLast: Bool) async {
     let watch = Stopwatch(environment.clock)
     let (now, random) = (environment.now(), environment.random())
@@ -395,7 +400,7 @@ public actor Aggregator {
       return nil
     }
     let new = settled(latest, by: answer.poll, effect)
-    // In a shared store, the next claim decides who polls it next.
+    // In a shared store, the next claim decides which aggregator polls the feed next.
     known[new.id] = shared == nil ? new : nil
     let isOver = shared != nil || new.schedule.state == .ended
     queue.ended(
@@ -408,7 +413,8 @@ public actor Aggregator {
     return new
   }
 
-  /// A subscription after a poll. One that was removed and added again meanwhile is still due.
+  /// Returns a subscription after a poll. If it was removed and added again during the poll, it is
+  /// still due, and only its number of entries changes.
   private func settled(
     _ latest: FeedSubscription, by poll: FeedPoll, _ effect: FeedEffect
   ) -> FeedSubscription {

@@ -3,7 +3,7 @@ import QuireCore
 import QuireHTTP
 import QuirePagination
 
-/// Polls one feed, and makes the result a change of the store.
+/// Polls one feed, and turns the result into a change of the store.
 struct FeedPoller: Sendable {
   let client: PageClient
   let settings: AggregatorSettings
@@ -22,16 +22,16 @@ struct FeedPoller: Sendable {
     var entries: [FeedEntry] = []
     var feed: Feed?
     var traffic = WalkReport.Traffic()
-    /// The error of any page.
+    /// The error of any page, including older ones.
     var failure: (any Error)?
 
-    /// The error of the poll. If only an older page failed, the feed itself was read, and the next
-    /// poll requests that page.
+    /// The error of the poll; nil if the first page was read. If only an older page failed, the
+    /// poll succeeded, and the next poll requests that page again.
     var error: (any Error)? { first == nil ? failure ?? FeedPoller.nothing : nil }
   }
 
-  /// Polls a feed once. `isLast` says that its host is not polled again soon. Throws only
-  /// `CancellationError`.
+  /// Polls a feed once. `isLast` is whether no other feed of its host waits, so that the connection
+  /// need not be kept open. Throws only `CancellationError`.
   @concurrent func poll(
     _ subscription: FeedSubscription, at now: Double, random: Double, isLast: Bool
   ) async throws -> Answer {
@@ -85,8 +85,8 @@ struct FeedPoller: Sendable {
     return reading
   }
 
-  /// Whether a feed is still at the origin that the reader subscribed to, possibly by https now.
-  /// Otherwise its publisher led elsewhere.
+  /// Whether a feed is still at the origin that the reader subscribed to, or has only changed from
+  /// http to https there. Any other address was chosen by the publisher.
   private static func isAtHome(_ subscription: FeedSubscription) -> Bool {
     guard subscription.schedule.url != subscription.id else { return true }
     guard let home = try? Origin(url: subscription.id),
@@ -97,8 +97,8 @@ struct FeedPoller: Sendable {
     return home == now || isUpgrade && home.host == now.host
   }
 
-  /// The error of an older page if a later poll may succeed: not if the server says that the page
-  /// does not exist, or if the page is invalid.
+  /// Returns the error of an older page if a later poll may succeed; nil if the server says that
+  /// the page does not exist, or if the page is invalid.
   private static func mayPass(_ error: any Error) -> PageError? {
     let error = PageError(ofPoll: error)
     let status = error.response?.status.code ?? 0
@@ -122,10 +122,11 @@ struct FeedPoller: Sendable {
     }
   }
 
-  /// Replaces identifiers that stand for several entries by digests of each entry with its date and
-  /// address, so that one is not stored over another. `shared` has digests of all such identifiers,
-  /// so that an entry keeps its replacement when the others have left the feed. `SeenEntries` has
-  /// removed entries that are the same.
+  /// Replaces an identifier that several entries share by a digest of each entry with its date and
+  /// address, so that one entry is not stored over another.
+  ///
+  /// `shared` has digests of all shared identifiers, so that an entry keeps its replacement when
+  /// the others have left the feed. `SeenEntries` has already removed duplicates of the same entry.
   private static func tellApart(_ entries: inout [FeedEntry], _ shared: inout [String]) {
     var places: [FeedEntry.Identity: [Int]] = [:]
     for (place, entry) in entries.enumerated() { places[entry.identity, default: []].append(place) }
@@ -148,7 +149,8 @@ struct FeedPoller: Sendable {
     shared = shared.suffix(mostShared)
   }
 
-  /// Publishers give one identifier to all entries, or to a few by mistake.
+  /// The maximum number of shared identifiers to remember. Few are needed: publishers give one
+  /// identifier to all entries, or by mistake to a few.
   private static let mostShared = 256
 
   private func note(
@@ -168,7 +170,7 @@ struct FeedPoller: Sendable {
     }
   }
 
-  /// The outcome, as if no entry were new.
+  /// Returns the outcome of the poll, as if no entry were new.
   private func outcome(
     of subscription: FeedSubscription, _ reading: Reading, _ now: Double
   ) -> PollOutcome {
@@ -183,13 +185,13 @@ struct FeedPoller: Sendable {
     return outcome
   }
 
-  /// The key of an address in the validators.
+  /// Returns the key of an address in the validators.
   private func key(of url: String) -> String {
     Redactor(fields: client.configuration.headers, urls: [url]).identity(of: .get, url)
   }
 
-  /// The subscription with the time of its next poll. If a permanent redirect has moved the feed,
-  /// its validators move along, because they are from the new address.
+  /// Returns the subscription with the time of its next poll. If a permanent redirect has moved the
+  /// feed, its validators move along, because the new address sent them.
   private func scheduled(
     _ subscription: FeedSubscription, _ outcome: PollOutcome, _ now: Double, _ random: Double,
     _ redirect: String?
@@ -208,8 +210,8 @@ struct FeedPoller: Sendable {
 }
 
 extension PageClient {
-  /// The client for addresses from untrusted feeds: public ones, and others that are allowed by
-  /// name.
+  /// This client, for addresses from untrusted feeds: it connects only to public addresses, and to
+  /// the networks that its configuration allows by name.
   var led: PageClient {
     let own = configuration.addresses
     guard own != .unrestricted else { return self }

@@ -2,7 +2,8 @@ import HTTPTypes
 import QuireHTTP
 import QuirePagination
 
-/// A subscription at a hub, which notifies of new entries (WebSub, W3C Recommendation of 2018).
+/// A subscription at a hub, which notifies of new entries (WebSub, W3C Recommendation of 2018;
+/// section numbers in comments refer to it).
 ///
 /// The content that a hub delivers is not read: a delivery makes the feed due, and the publisher is
 /// polled. So no request to the callback can insert an entry, and no secret has to be shared with
@@ -10,7 +11,7 @@ import QuirePagination
 public struct FeedPush: Hashable, Sendable, Codable {
   /// The state of the subscription.
   public enum State: String, Hashable, Sendable, Codable {
-    /// The subscription was requested, and the hub has not verified it.
+    /// The subscription was requested, but the hub has not verified it yet.
     case requested
     /// The hub has verified the subscription, and notifies until the lease ends.
     case active
@@ -22,7 +23,7 @@ public struct FeedPush: Hashable, Sendable, Codable {
   public let hub: String
   /// The topic: the feed's own address, as the feed declares it.
   public let topic: String
-  /// The last part of the callback's path, which cannot be guessed.
+  /// The last component of the callback's path, a random text that cannot be guessed.
   public let token: String
   /// The state of the subscription.
   public private(set) var state: State
@@ -30,7 +31,7 @@ public struct FeedPush: Hashable, Sendable, Codable {
   public private(set) var requested: Double
   /// The end of the lease, in seconds since 1970.
   public private(set) var leaseEnd: Double
-  /// The time of the last notification, in seconds since 1970.
+  /// The time of the last notification, in seconds since 1970; nil before the first.
   public private(set) var lastPush: Double?
 
   package init(
@@ -55,7 +56,8 @@ public struct FeedPush: Hashable, Sendable, Codable {
   /// Whether polls may be rare, because the hub notifies.
   func isActive(at now: Double) -> Bool { state == .active && now < leaseEnd }
 
-  /// The subscription to request now; nil if the feed has no hub or it was requested already.
+  /// Returns the subscription to request now; nil if the feed has no hub, or if the known
+  /// subscription need not be requested again yet.
   static func wanted(
     by feed: Feed, at url: String, known: FeedPush?, now: Double, token: String
   ) -> FeedPush? {
@@ -75,8 +77,8 @@ public struct FeedPush: Hashable, Sendable, Codable {
     }
   }
 
-  /// Whether a clock that was far ahead wrote these times: then the hub would not be asked again
-  /// for long.
+  /// Whether a clock that was far ahead wrote these times, so that the hub would not be asked again
+  /// for a long time.
   private func isAhead(of now: Double) -> Bool {
     max(requested, lastPush ?? requested, leaseEnd - Self.longestLease) > now + Self.day
   }
@@ -90,9 +92,9 @@ public struct FeedPush: Hashable, Sendable, Codable {
     return push
   }
 
-  /// The subscription request to the hub (§5.1).
+  /// Returns the subscription request to the hub (§5.1).
   func request(callback: String) -> PageRequest {
-    // The token is a separate part of the path.
+    // The token must be a separate component of the path.
     let callback = callback.hasSuffix("/") ? callback : callback + "/"
     let form: KeyValuePairs<String, String> = [
       "hub.mode": "subscribe", "hub.topic": topic, "hub.callback": callback + token,
@@ -102,11 +104,12 @@ public struct FeedPush: Hashable, Sendable, Codable {
     return PageRequest(method: .post, url: hub, body: .form(body))
   }
 
-  /// Verifies a subscription for the hub (§5.3). False if it was not requested.
+  /// Records the hub's verification (§5.3). Returns false if the topic was not requested within the
+  /// last day: the hub must be refused then.
   mutating func verified(topic: String?, lease: Double?, at now: Double) -> Bool {
     guard topic == self.topic, now - requested < Self.day || state == .active else { return false }
     state = .active
-    // "nan" is parsed as a number, but is no duration.
+    // `Double` parses "nan", which is not a duration.
     let granted = lease.flatMap { $0.isNaN ? nil : $0 } ?? Self.lease
     leaseEnd = now + min(max(granted, 60), Self.longestLease)
     return true
@@ -117,12 +120,13 @@ public struct FeedPush: Hashable, Sendable, Codable {
     if topic == self.topic { state = .denied }
   }
 
-  /// This subscription merged with `known`, the stored one, which another machine may have updated.
+  /// Returns this subscription merged with `known`, the stored one, which another machine may have
+  /// updated.
   func merged(with known: FeedPush) -> FeedPush {
     guard known.token == token else { return self }
     var push = self
-    // The stored one was verified after this one was requested; it is not the lapsed one that this
-    // request renews.
+    // The stored lease ends after this request, so the hub has already verified it. The lapsed
+    // lease that a request renews ends before.
     if state == .requested, known.state == .active, known.leaseEnd > requested {
       (push.state, push.leaseEnd) = (.active, max(leaseEnd, known.leaseEnd))
     }
@@ -130,6 +134,6 @@ public struct FeedPush: Hashable, Sendable, Codable {
     return push
   }
 
-  /// Records a delivery (§7).
+  /// Records a hub's notification (§7).
   package mutating func delivered(at now: Double) { lastPush = now }
 }

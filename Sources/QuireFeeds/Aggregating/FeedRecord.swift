@@ -9,15 +9,17 @@ import QuirePagination
 
 /// Subscriptions and entries as text, for stores in databases.
 package enum FeedRecord {
-  /// The next poll of a feed that is gone is at infinity, which JSON cannot express.
+  /// The JSON strings for numbers that JSON cannot express: the next poll of a feed that is gone is
+  /// at infinity.
   private static let never = (positive: "never", negative: "always", other: "unknown")
 
-  /// A text that every database can store: SQLite ends texts at a NUL, and PostgreSQL refuses it.
+  /// Returns the text with each NUL replaced by U+FFFD, because SQLite ends texts at a NUL, and
+  /// PostgreSQL refuses it.
   package static func storable(_ text: String) -> String {
     text.utf8.contains(0) ? text.replacing("\0", with: "\u{FFFD}") : text
   }
 
-  /// The value as JSON.
+  /// Returns the value as JSON.
   package static func text(of value: some Encodable) throws -> String {
     let encoder = JSONEncoder()
     encoder.nonConformingFloatEncodingStrategy = .convertToString(
@@ -25,8 +27,8 @@ package enum FeedRecord {
     return String(decoding: try encoder.encode(value), as: UTF8.self)
   }
 
-  /// A subscription as JSON. The feed's properties have their own writer, which takes a fraction of
-  /// the encoder's time.
+  /// Returns a subscription as JSON. The feed's properties have their own writer, which takes a
+  /// fraction of the encoder's time.
   package static func text(ofSubscription subscription: FeedSubscription) throws -> String {
     var rest = subscription
     rest.feed = nil
@@ -41,14 +43,14 @@ package enum FeedRecord {
     return decoder
   }()
 
-  /// Reads the output of `text(of:)` or `text(ofSubscription:)`.
+  /// Decodes the output of `text(of:)` or `text(ofSubscription:)`.
   package static func value<Value: Decodable>(of type: Value.Type, _ text: String) throws -> Value {
     try RawItem(Array(text.utf8)).decode(type, with: decoder)
   }
 }
 
-/// An entry for a database: its identity and digest, and the rest, which is computed only if it is
-/// written.
+/// An entry as a database stores it: its identity and its digest, and its text and JSON, which are
+/// computed only if the entry is written.
 package struct EntryRecord: Sendable {
   package let kind: String
   package let identity: String
@@ -64,10 +66,12 @@ package struct EntryRecord: Sendable {
     self.entry = entry
   }
 
-  /// The text to search in.
+  /// The text to search in: title and text without markup, in lowercase.
   package var words: String { FeedRecord.storable(entry.searchText) }
 
+  /// Returns the date by which the entry is ordered; see `StoredEntry.date`.
   package func date(foundAt now: Double) -> Double { StoredEntry.date(of: entry, foundAt: now) }
 
+  /// Returns the entry as JSON, without its raw form.
   package func body() throws -> String { try FeedRecord.text(of: entry) }
 }

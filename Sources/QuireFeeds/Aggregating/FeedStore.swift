@@ -12,17 +12,18 @@ public import QuireCore
 /// killed loses no entry and stores none twice. `MemoryFeedStore` is an implementation for one
 /// process; `FeedStoreConformance` in QuireTesting checks any store.
 public protocol FeedStore: Sendable {
-  /// All subscriptions, ordered by identifier.
+  /// Returns all subscriptions, ordered by identifier.
   func subscriptions() async throws -> [FeedSubscription]
 
   /// Makes a change. Does nothing if the subscription or entry no longer exists.
   @discardableResult
   func apply(_ change: FeedChange) async throws -> FeedEffect
 
-  /// A page of at most `limit` entries, newest first: by `StoredEntry.date`, then by `number`.
+  /// Returns a page of at most `limit` entries, newest first: by `StoredEntry.date`, then by
+  /// `number`.
   ///
-  /// `position` is nil for the first page, or the `next` of an earlier one. Entries added meanwhile
-  /// neither shift pages nor repeat entries.
+  /// `position` is nil for the first page, or the `next` of an earlier one. Entries that are added
+  /// between two pages neither shift pages nor repeat entries.
   func entries(
     _ selection: EntrySelection, at position: Position?, limit: Int
   ) async throws -> Page<StoredEntry>
@@ -56,7 +57,7 @@ public struct FeedPoll: Sendable {
   /// The holder of the lease, on a `SharedFeedStore`: the poll is stored only while the host
   /// belongs to that holder. Default nil: it is always stored.
   public var holder: String?
-  /// Whether nothing was polled, because the feed asks not to be polled at this time.
+  /// Whether nothing was polled, because the feed asks to skip this time.
   private(set) var isPostponement = false
 
   /// Creates the results of a poll.
@@ -71,7 +72,7 @@ public struct FeedPoll: Sendable {
     self.holder = holder
   }
 
-  /// The postponement of a poll to the end of the time that the feed asks to skip.
+  /// Creates the postponement of a poll to the end of the time that the feed asks to skip.
   init(postponing subscription: FeedSubscription, at now: Double, holder: String) {
     var subscription = subscription
     subscription.schedule.postpone(at: now)
@@ -80,30 +81,32 @@ public struct FeedPoll: Sendable {
     isPostponement = true
   }
 
-  /// Whether a subscription includes this poll already: if the outcome of a first attempt to store
-  /// it is unknown, it need not be repeated.
+  /// Whether a stored subscription includes this poll already, so that a store whose first attempt
+  /// to write the poll had an unknown outcome need not repeat it.
   package func isKept(in known: FeedSubscription) -> Bool {
     !isPostponement && known.health.lastPoll != nil
       && known.health.lastPoll == unchanged.health.lastPoll
       && known.health.polls >= unchanged.health.polls
   }
 
-  /// Whether a subscription was added while the poll of an earlier one to the same address ran.
+  /// Whether `known` replaced the polled subscription, which was removed, and added again at the
+  /// same address, during the poll.
   package func isOfEarlierSubscription(than known: FeedSubscription) -> Bool {
     known.health.polls < unchanged.health.polls - 1
   }
 
-  /// The effect of that first attempt, as far as the subscription shows it.
+  /// Returns the effect of a first attempt to write this poll, as far as the stored subscription
+  /// shows it.
   package func effect(keptIn known: FeedSubscription) -> FeedEffect {
     FeedEffect(added: max(0, known.health.entries - unchanged.health.entries))
   }
 
-  /// The subscription to store after a poll with this effect. Title, folders and the subscription
-  /// at a hub are taken from `known`, because they may have changed during the poll. A notification
-  /// during the poll makes the feed due again, because the poll may not include it.
+  /// Returns the subscription to store after a poll with this effect. Title, folders and the
+  /// subscription at a hub are taken from `known`, because they may have changed during the poll. A
+  /// notification during the poll makes the feed due again, because the poll may not include it.
   ///
-  /// A subscription that was removed during the poll and added again stays as it is, because the
-  /// validators of the poll stand for entries that were removed, too.
+  /// A subscription that was removed and added again during the poll stays as it is: with the
+  /// poll's validators the server would not repeat entries that were removed with the earlier one.
   public func subscription(after effect: FeedEffect, known: FeedSubscription) -> FeedSubscription {
     guard !isOfEarlierSubscription(than: known) else {
       var subscription = known
@@ -139,11 +142,11 @@ public struct FeedEffect: Hashable, Sendable {
 
 /// A selection of a store's entries.
 public struct EntrySelection: Hashable, Sendable, Codable {
-  /// Only entries of this subscription. Default nil: of all.
+  /// The subscription to select the entries of, by identifier. Default nil: all subscriptions.
   public var subscription: String?
-  /// Only unread entries. Default false.
+  /// Whether to select only unread entries. Default false.
   public var isUnread: Bool
-  /// Only entries whose title or text contains this, ignoring case. Default nil: all.
+  /// The text that an entry's title or text must contain, ignoring case. Default nil: all entries.
   public var text: String?
 
   /// Creates a selection; by default all entries.
@@ -160,8 +163,8 @@ public struct StoredEntry: Sendable, Codable {
   public var number: Int64
   /// The identifier of its subscription.
   public var subscription: String
-  /// The date that entries are ordered by, in seconds since 1970: when the entry was published, or
-  /// found if that is unknown or in the future. It never changes.
+  /// The date by which entries are ordered, in seconds since 1970: the publication date, or the
+  /// time at which the entry was found if that date is unknown or in the future. It never changes.
   public var date: Double
   /// Whether it was marked as read.
   public var isRead: Bool
@@ -179,16 +182,17 @@ public struct StoredEntry: Sendable, Codable {
     self.entry = entry
   }
 
-  /// The date to order an entry by that was found at `now`.
+  /// Returns the date by which to order an entry that was found at `now`.
   public static func date(of entry: FeedEntry, foundAt now: Double) -> Double {
     min(entry.date?.timeIntervalSince1970 ?? now, now)
   }
 
-  /// The number of entries to read to know whether there are more than `limit`, which counts as 1
-  /// at least.
+  /// Returns the number of entries to read for a page of `limit`: one more, to know whether there
+  /// is a next page. A limit below 1 counts as 1.
   package static func count(showing limit: Int) -> Int { min(max(1, limit), .max - 1) + 1 }
 
-  /// The page of the first `limit` entries that were found, newest first.
+  /// Returns the page of the first `limit` of the entries in `found`, which are ordered, newest
+  /// first.
   package static func page(of found: some Collection<StoredEntry>, limit: Int) -> Page<StoredEntry>
   {
     let items = Array(found.prefix(count(showing: limit) - 1))
@@ -227,13 +231,13 @@ public actor MemoryFeedStore: FeedStore {
   private var numbers: [String: [FeedEntry.Identity: Int64]] = [:]
   private var last: Int64 = 0
 
-  /// An empty store.
+  /// Creates an empty store.
   public init() {}
 
-  /// All subscriptions, ordered by identifier.
+  /// Returns all subscriptions, ordered by identifier.
   public func subscriptions() -> [FeedSubscription] { feeds.values.sorted { $0.id < $1.id } }
 
-  /// Makes a change.
+  /// Makes a change; see `FeedStore.apply(_:)`.
   @discardableResult
   public func apply(_ change: FeedChange) -> FeedEffect {
     switch change {
@@ -282,7 +286,8 @@ public actor MemoryFeedStore: FeedStore {
     effect.added += 1
   }
 
-  /// A page of entries, newest first.
+  /// Returns a page of entries, newest first. Throws `positionMismatch` for a position of another
+  /// listing.
   public func entries(
     _ selection: EntrySelection, at position: Position?, limit: Int
   ) throws -> Page<StoredEntry> {

@@ -5,7 +5,7 @@ import QuirePagination
 public struct FeedSubscription: Hashable, Sendable, Codable, Identifiable {
   /// The address that was subscribed to. It stays the same when the feed moves.
   public let id: String
-  /// The reader's title; nil for the feed's own.
+  /// The reader's title; nil to show the feed's own.
   public var title: String?
   /// The reader's folders that contain it, outermost first.
   public var folders: [String]
@@ -37,7 +37,8 @@ public struct FeedSubscription: Hashable, Sendable, Codable, Identifiable {
     health = FeedHealth()
   }
 
-  /// The known subscription with this one's title and folders; this one if none is known.
+  /// Returns `known` with this subscription's title and folders; this subscription if `known` is
+  /// nil.
   package func kept(over known: FeedSubscription?) -> FeedSubscription {
     guard var known else { return self }
     (known.title, known.folders) = (title, folders)
@@ -47,7 +48,8 @@ public struct FeedSubscription: Hashable, Sendable, Codable, Identifiable {
   /// Updates the subscription at the hub. A notification makes the feed due, at the earliest a
   /// minute after the last poll.
   public mutating func take(_ push: FeedPush) {
-    // Only a new request replaces another one: a late result of the earlier one must not undo it.
+    // Only a new request replaces a subscription at a hub with another token: a late verification
+    // or notification of the earlier one must not undo it.
     let isRequest = push.state == .requested && push.lastPush == nil
     if let known = self.push, known.token != push.token, !isRequest { return }
     let before = self.push?.lastPush
@@ -60,8 +62,8 @@ public struct FeedSubscription: Hashable, Sendable, Codable, Identifiable {
   /// The title to show: the reader's, the feed's own, or the address.
   public var name: String { title ?? feed?.title?.plain ?? schedule.url }
 
-  /// The host that is polled. For an address without one it is the beginning of the address,
-  /// because stores index it.
+  /// The host that is polled. For an address without a host it is the beginning of the address, cut
+  /// off because stores index it.
   package var host: String {
     (try? Origin(url: schedule.url))?.host ?? String(schedule.url.prefix(Origin.longestHost))
   }
@@ -75,9 +77,9 @@ public struct FeedHealth: Hashable, Sendable, Codable {
   public var unchanged = 0
   /// The number of failed polls.
   public var failures = 0
-  /// The number of entries found.
+  /// The number of entries that were found and stored.
   public var entries = 0
-  /// The number of decoded bytes.
+  /// The number of bytes of all answers, after content decoding.
   public var bytes = 0
   /// The time of the last poll, in seconds since 1970.
   public var lastPoll: Double?

@@ -13,7 +13,8 @@ public struct OPML: Hashable, Sendable {
     public var title: String?
     /// The web page of the feed. `htmlUrl`.
     public var url: String?
-    /// The folders that contain it, outermost first; without any, the first of its `category`.
+    /// The folders that contain it, outermost first; if there are none, the path of its first
+    /// `category`.
     public var folders: [String]
 
     /// Creates a subscription.
@@ -36,11 +37,11 @@ public struct OPML: Hashable, Sendable {
     self.outlines = outlines
   }
 
-  /// The most nested folders.
+  /// The maximum depth of nested folders.
   private static let deepest = 32
 
-  /// Parses a list as leniently as feeds are parsed: names of attributes in any case, undeclared
-  /// entities and control characters, at most 32 nested folders.
+  /// Parses a list as leniently as feeds are parsed: accepts attribute names in any case,
+  /// undeclared entities and control characters, and reads at most 32 nested folders.
   ///
   /// Throws `PageError` if it is not OPML, or larger than 32 MiB.
   public init(_ bytes: [UInt8]) throws {
@@ -101,7 +102,8 @@ public struct OPML: Hashable, Sendable {
     }
   }
 
-  /// The folders of the first category: `/Technology/Swift,/Work`.
+  /// Returns the folders of the first category: `Technology` and `Swift` for
+  /// `/Technology/Swift,/Work`.
   private static func folders(category: String?) -> [String] {
     let first = category?.split(separator: ",").first ?? ""
     let folders = first.split(separator: "/").map { String($0).trimmingBlanks }
@@ -139,7 +141,8 @@ public struct OPML: Hashable, Sendable {
     }
   }
 
-  /// The text escaped for an attribute or an element, without characters that XML cannot hold.
+  /// Returns the text escaped for an attribute or an element, without characters that XML cannot
+  /// hold.
   private static func escaped(_ text: String) -> String {
     var escaped = ""
     for scalar in text.unicodeScalars {

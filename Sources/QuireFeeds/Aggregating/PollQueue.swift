@@ -22,32 +22,33 @@ public struct PollingLimits: Hashable, Sendable {
 
 /// Decides when to poll each feed, within the limits.
 ///
-/// Times are seconds since 1970. Feeds of a host that has to wait queue up for that host, and delay
-/// no others.
+/// Times are seconds since 1970. Due feeds of a busy host wait for it in line, and do not delay
+/// feeds of other hosts.
 struct PollQueue: Sendable {
   private struct Feed {
     var host: String
     var phase: Phase
   }
 
+  /// The phase of a feed; arrows name the phases that can follow.
   private enum Phase {
     /// Not due. → `ready`
     case scheduled(at: Double)
     /// Due, and waiting for its host or the limits. → `polling`
     case ready
-    /// → `scheduled`, `removed`
+    /// Being polled. → `scheduled`, `removed`
     case polling
     /// Removed while it is polled; its host stays occupied until that poll ends. → `returned`
     case removed
-    /// Added again while the poll of the removed one runs. → `scheduled`, `removed`
+    /// Added again while the poll of the removed feed runs. → `scheduled`, `removed`
     case returned
   }
 
   private struct Host {
     var running = 0
-    /// When the next poll may start.
+    /// The time at which the next poll may start.
     var openAt = -Double.infinity
-    /// The feeds that are due, in the order they became so.
+    /// The due feeds, in the order in which they became due.
     var line: [String] = []
   }
 
@@ -90,8 +91,8 @@ struct PollQueue: Sendable {
     if case .returned? = feeds[feed]?.phase { true } else { false }
   }
 
-  /// Schedules a poll. A known feed is rescheduled, unless it is being polled: then the end of that
-  /// poll gives the time.
+  /// Schedules a poll. A known feed is rescheduled, unless it is being polled: then
+  /// `ended(_:host:next:)` sets the time.
   mutating func schedule(_ feed: String, host: String, at time: Double) {
     switch feeds[feed]?.phase {
     case .polling?, .returned?: return
@@ -105,7 +106,8 @@ struct PollQueue: Sendable {
     scheduled.insert(feed, at: time)
   }
 
-  /// Removes a feed. A running poll is not stopped, and occupies its host until it has `ended`.
+  /// Removes a feed. A running poll is not stopped, and occupies its host until
+  /// `ended(_:host:next:)`.
   mutating func remove(_ feed: String) {
     switch feeds[feed]?.phase {
     case .ready?: leaveLine(feed)
@@ -117,7 +119,8 @@ struct PollQueue: Sendable {
     feeds[feed] = nil
   }
 
-  /// The feeds to poll now, of those due by `due`. Each counts as being polled until `ended`.
+  /// Returns the feeds to poll now, of those due by `due`. Each counts as being polled until
+  /// `ended(_:host:next:)`.
   mutating func begin(at now: Double, dueBy due: Double) -> [String] {
     enterLines(at: due)
     var begun: [String] = []
@@ -138,7 +141,7 @@ struct PollQueue: Sendable {
     return begun
   }
 
-  /// A poll has ended. `next` is the time of the next one; nil for none.
+  /// Records the end of a poll. `next` is the time of the feed's next poll; nil removes the feed.
   mutating func ended(_ feed: String, host: String, next: Double?) {
     guard isPolling(feed) else { return }
     release(feed)
@@ -146,7 +149,7 @@ struct PollQueue: Sendable {
     if let next { schedule(feed, host: host, at: next) }
   }
 
-  /// The clock was set back to `now`, so no host is blocked for longer than its gap from then on.
+  /// Adapts to a clock that was set back to `now`: no host stays blocked for longer than the gap.
   mutating func reopen(at now: Double) {
     for (host, state) in hosts where state.openAt > now + gap {
       hosts[host]?.openAt = now + gap
@@ -154,8 +157,8 @@ struct PollQueue: Sendable {
     }
   }
 
-  /// When the next poll can start; nil if that depends only on running polls. With `onlyInLine`,
-  /// feeds that are not due yet do not count.
+  /// Returns the time at which the next poll can start; nil if that depends only on running polls.
+  /// With `onlyInLine`, feeds that are not due yet do not count.
   func wake(after now: Double, onlyInLine: Bool = false) -> Double? {
     let next = onlyInLine ? nil : scheduled.first?.time
     guard running < limits.concurrent, let host = open.first?.time else { return next }
@@ -201,14 +204,15 @@ struct PollQueue: Sendable {
     forget(host)
   }
 
-  /// Removes a host without state; the time of its last poll is state if there is a gap.
+  /// Removes a host that has neither due feeds nor running polls. With a gap, hosts are kept,
+  /// because the times of their last polls still count.
   private mutating func forget(_ host: String) {
     guard let state = hosts[host], state.line.isEmpty, state.running == 0, gap == 0 else { return }
     hosts[host] = nil
   }
 }
 
-/// Names by time, earliest first.
+/// A binary heap of names by time, earliest first.
 struct TimedHeap: Sendable {
   private var entries: [(name: String, time: Double)] = []
 

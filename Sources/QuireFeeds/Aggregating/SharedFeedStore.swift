@@ -3,20 +3,21 @@ import QuireCore
 /// A store that aggregators on several machines share: each host is polled by one of them at a
 /// time.
 ///
-/// An `Aggregator` claims due feeds of such a store by `claim(_:)`, a few at a time, and knows no
-/// others. If it dies, its hosts become free when their leases expire. `SharedMemoryFeedStore` in
+/// An `Aggregator` claims due feeds by `claim(_:)`, a few at a time, and polls no others. If its
+/// process dies, its hosts become free when their leases expire. `SharedMemoryFeedStore` in
 /// QuireTesting is an implementation for one process; `FeedStoreConformance` there checks any
 /// store.
 public protocol SharedFeedStore: FeedStore {
   /// Claims due subscriptions, the longest due first, and leases their hosts: until the lease
   /// expires, no other aggregator gets a feed of these hosts.
   ///
-  /// A claimed feed stays due until a poll of it is stored (`FeedChange.polled`), and the holder of
-  /// its host gets it again. A poll by a `FeedPoll.holder` that no longer holds the host is refused
-  /// as a whole (`FeedEffect.isRefused`).
+  /// A claimed feed stays due until a poll of it is stored (`FeedChange.polled`); until then,
+  /// another claim by the holder of its host returns it again. A poll whose `FeedPoll.holder` no
+  /// longer holds the host is refused as a whole (`FeedEffect.isRefused`).
   func claim(_ claim: FeedClaim) async throws -> [FeedSubscription]
 
-  /// The subscription with this callback token (`FeedPush.token`), which may be a stranger's guess.
+  /// Returns the subscription with a callback token (`FeedPush.token`); nil if there is none. The
+  /// token is from an unauthenticated request, and may be a guess.
   func subscription(pushToken: String) async throws -> FeedSubscription?
 }
 
@@ -24,16 +25,16 @@ public protocol SharedFeedStore: FeedStore {
 public struct FeedClaim: Hashable, Sendable {
   /// The unique name of the aggregator.
   public var holder: String
-  /// Claims feeds that are due by this time, in seconds since 1970. If the store has its own clock,
-  /// they have to be due by that too, because otherwise machines with different clocks would take
-  /// turns.
+  /// The time by which feeds must be due to be claimed, in seconds since 1970. If the store has its
+  /// own clock, they must be due by that clock too; otherwise a machine whose clock is far ahead
+  /// would poll feeds early, and in alternation with the others.
   public var dueBy: Double
   /// The most subscriptions to claim.
   public var limit: Int
   /// The length of the lease by the store's clock. Default a minute.
   public var lease: Duration
-  /// Hosts that the aggregator is working on: their leases are renewed, and none of their feeds is
-  /// returned.
+  /// The hosts that the aggregator is working on: their leases are renewed, and none of their feeds
+  /// is returned.
   public var working: Set<String>
 
   /// Creates a claim.
@@ -60,7 +61,9 @@ struct ClaimMachine {
   /// The seconds between claims when nothing more was due; these also renew leases.
   private static let pause = 5.0
 
+  /// The maximum number of subscriptions to hold: twice the number of concurrent polls.
   private let most: Int
+  /// By host, the time until which a poll may start.
   private var until: [String: Double] = [:]
   /// The time of the next claim.
   private(set) var next = -Double.infinity
@@ -72,7 +75,8 @@ struct ClaimMachine {
     lease = .seconds(60) + limits.hostGap
   }
 
-  /// How many subscriptions to claim now; nil if it is too early or enough are held.
+  /// Returns the number of subscriptions to claim now; nil if it is too early or enough are held. A
+  /// claim of zero only renews leases.
   func wanted(at now: Double, holding count: Int) -> Int? {
     // If the next claim is further ahead than a pause, the clock was set back.
     let isTime = now >= next || next > now + Self.pause
@@ -91,22 +95,23 @@ struct ClaimMachine {
     next = now + Self.pause
   }
 
-  /// Gives all hosts back, and returns them.
+  /// Forgets all leases, and returns their hosts.
   mutating func release() -> Set<String> {
     defer { until = [:] }
     return Set(until.keys)
   }
 
-  /// A host belongs to another aggregator, or its lease has expired: its feeds may still be due.
+  /// Removes a host whose lease has expired or passed to another aggregator. Its feeds may still be
+  /// due, so the next claim is due at once.
   mutating func lost(_ host: String) {
     until[host] = nil
     isDry = false
     changed()
   }
 
-  /// The store changed, so the next claim is due at once.
+  /// Makes the next claim due at once, because the store has changed.
   mutating func changed() { next = -.infinity }
 
-  /// Whether a poll of a host may start.
+  /// Whether the lease of a host allows a poll to start at `now`.
   func holds(_ host: String, at now: Double) -> Bool { until[host].map { now < $0 } ?? false }
 }

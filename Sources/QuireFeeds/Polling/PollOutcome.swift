@@ -11,35 +11,36 @@ import QuirePagination
 
 /// The outcome of a poll, as far as it affects the next one.
 public struct PollOutcome: Hashable, Sendable {
-  /// The kind of outcome.
+  /// The kinds of outcome.
   public enum Result: String, Hashable, Sendable {
-    /// There are new entries.
+    /// A page with new entries.
     case changed
-    /// The server answered 304, or nothing is new.
+    /// An answer of 304 (Not Modified), or a page without new entries.
     case unchanged
-    /// The poll failed, including 429 and 503.
+    /// A failed poll, including 429 and 503.
     case failed
-    /// The server answered 410: the feed is gone for good.
+    /// An answer of 410 (Gone): the feed does not exist any more.
     case gone
   }
 
   /// The kind of outcome.
   public var result: Result
-  /// How long the answer is fresh: `Cache-Control: max-age`, else `Expires`. Nil if neither is
-  /// given.
+  /// The freshness lifetime of the answer: `Cache-Control: max-age`, else `s-maxage`, else
+  /// `Expires`. Nil if none of them is given.
   public var maxAge: Duration?
-  /// The server's `Retry-After`.
-  public var retryAfter: Duration?
-  /// The target of the leading permanent redirects, up to the first other one; nil if there were
+  /// The wait that the server asks for, by `Retry-After` or rate limit fields; nil if it asks for
   /// none.
+  public var retryAfter: Duration?
+  /// The address to which permanent redirects (301, 308) led before any other redirect; nil if the
+  /// first redirect was not permanent, or if there was none.
   public var permanentRedirect: String?
   /// The schedule that the feed asks for.
   public var schedule: FeedSchedule
-  /// When the newest entry was published, in seconds since 1970; nil if unknown.
+  /// The publication time of the newest entry, in seconds since 1970; nil if unknown.
   public var newestEntry: Double?
   /// The mean time between the entries of the page, in seconds; nil if fewer than two have dates.
   public var meanGap: Double?
-  /// Whether requests to the address are refused.
+  /// Whether the client refused to connect to the address (`refusedAddress`).
   var isRefused = false
 
   /// Creates an outcome; by default only the result is known.
@@ -59,8 +60,8 @@ public struct PollOutcome: Hashable, Sendable {
 }
 
 extension PollOutcome {
-  /// The outcome of a page read at `now`, in seconds since 1970. `isNew` says whether it has new
-  /// entries.
+  /// Creates the outcome of a page that was read at `now`, in seconds since 1970. `isNew` is
+  /// whether the page has new entries.
   ///
   /// `schedule` is the feed's last known one, because an unchanged page does not repeat it.
   public init(
@@ -80,10 +81,11 @@ extension PollOutcome {
       schedule: page.feed?.schedule ?? schedule, newestEntry: newest, meanGap: gap)
   }
 
-  /// The outcome of an error at `now`.
+  /// Creates the outcome of a poll that failed with `error` at `now`: `gone` for a 410 of the
+  /// feed's own address, otherwise `failed`.
   public init(of error: any Error, at now: Double) {
     let (error, response) = (error as? PageError, (error as? PageError)?.response)
-    // After a temporary redirect only a copy of the feed is gone.
+    // A 410 after a temporary redirect says only that a copy of the feed is gone.
     let isOwn = error?.redirectedTo == nil || response?.url == response?.permanentRedirect
     self.init(
       response?.status.code == 410 && isOwn ? .gone : .failed,
@@ -91,7 +93,8 @@ extension PollOutcome {
     isRefused = error?.code == .refusedAddress
   }
 
-  /// The freshness lifetime of an answer (RFC 9111, §4.2.1).
+  /// Returns the freshness lifetime of an answer (RFC 9111, §4.2.1), at most a year; nil if the
+  /// answer has none.
   static func freshness(_ fields: HTTPFields, at now: Double) -> Duration? {
     let directives = fields[.cacheControl]?.lowercased().split(separator: ",") ?? []
     for name in ["max-age=", "s-maxage="] {

@@ -6,63 +6,67 @@ import QuirePagination
   import Foundation
 #endif
 
-/// Decides when to poll a feed: a pure value, with time and randomness as arguments.
+/// The polling schedule of a feed: a pure value, with time and randomness as arguments.
 ///
 /// ```swift
 /// var schedule = PollSchedule(url: "https://example.org/feed")
 /// if schedule.isDue(at: now) { … schedule.polled(outcome, at: now, random: .random(in: 0..<1)) }
 /// ```
-/// Times are seconds since 1970. The rules are those by which publishers judge readers:
+/// Times are seconds since 1970. The rules are those that publishers expect feed readers to follow:
 ///
 /// - At least an hour between polls (`PollRules.shortest`). `Cache-Control: max-age`, `Expires`,
 ///   `<ttl>` and `sy:updatePeriod` make that longer, up to a day (`longest`), but never shorter.
+///   Only a hub's notification makes the feed due sooner, a minute after the last poll.
 /// - No poll in `skipHours` and on `skipDays`.
 /// - `Retry-After` is obeyed, up to a week.
 /// - A feed that changes rarely is polled rarely: after three quarters of the mean time between its
 ///   changes, within these limits.
-/// - 301 and 308 change the address when the same target was seen twice in a row, by permanent
-///   redirects only. If the first poll there fails, the address changes back.
+/// - 301 and 308 change the address when two polls in a row were redirected to the same target, by
+///   permanent redirects only. If the first poll at the new address fails, the address changes
+///   back.
 /// - 410 ends polling.
-/// - A failure or 429 doubles the interval, up to a day, with jitter so that feeds that failed
-///   together are not polled together.
-/// - If the next poll is further ahead than these rules allow, a wrong clock set it, and the feed
-///   is due at once.
+/// - A failure, including 429, leaves the interval as it is, and each further one in a row doubles
+///   it, up to a day. Jitter keeps feeds that failed together from being polled together.
+/// - If the next poll is further ahead than these rules allow, a wrong clock has set it, and the
+///   feed is due at once.
 public struct PollSchedule: Hashable, Sendable, Codable {
-  /// Whether a feed is polled.
+  /// The states of a schedule.
   public enum State: String, Hashable, Sendable, Codable {
-    /// It is polled at its interval.
+    /// The feed is polled at its interval.
     case active
-    /// It failed, and is polled less often.
+    /// The last poll failed, and the feed is polled less often until a poll succeeds.
     case penalized
-    /// It is gone (410), and is not polled again.
+    /// The feed is gone (410), and is not polled again.
     case ended
   }
 
   /// The address to poll; a permanent redirect changes it.
   public private(set) var url: String
-  /// The time of the next poll.
+  /// The time of the next poll; infinite when polling has ended.
   public private(set) var nextPoll: Double
-  /// Whether it is polled.
+  /// Whether the feed is polled normally, less often after a failure, or no longer.
   public private(set) var state: State = .active
   /// The number of consecutive failures.
   public private(set) var failures = 0
-  /// The current interval between polls, in seconds.
+  /// The interval between polls while they succeed, in seconds. Failures delay the next poll
+  /// further, but do not change it.
   public private(set) var interval: Double
   /// The limits of the schedule.
   public var rules: PollRules
-  /// The last known change of the feed.
+  /// The time of the last known change of the feed.
   private var lastChange: Double?
   /// The mean time between changes in seconds, weighted towards recent ones.
   private var meanChange: Double?
-  /// A permanent redirect, and how often it was seen in a row.
+  /// The target of a permanent redirect, and the number of polls in a row that were redirected
+  /// there.
   private var move: Move?
-  /// The address before a move, until the feed was read at the new one.
+  /// The address before a move; nil once the feed has been read at the new address.
   private var formerURL: String?
-  /// An address that was refused, so that the feed does not move there.
+  /// An address that the client refused after a move, so that the feed is not moved there again.
   private var refusedURL: String?
-  /// The feed's last known hours and days to skip.
+  /// The schedule that the feed asked for last, with the hours and days to skip.
   private var asked: FeedSchedule?
-  /// The end of the server's last `Retry-After`.
+  /// The end of the wait that the server asked for at the last poll (`Retry-After`).
   private var retryAt: Double?
 
   private struct Move: Hashable, Codable {
@@ -81,8 +85,11 @@ public struct PollSchedule: Hashable, Sendable, Codable {
   /// Whether the feed is due.
   public func isDue(at now: Double) -> Bool { state != .ended && now >= due(by: now) }
 
-  /// The due time by a clock that says `now`: at once if the clock of the last poll was far ahead.
-  /// A poll that is late, because nothing ran when it was due, may not fall into a time to skip.
+  /// Returns the time at which the feed is due, as seen at `now`.
+  ///
+  /// A next poll too far ahead was set by a wrong clock, so the feed is due at once. A poll that is
+  /// late, because nothing ran when it was due, is postponed if `now` is in the hours or days to
+  /// skip.
   func due(by now: Double) -> Double {
     let time = isFar(nextPoll, from: now) ? -.infinity : nextPoll
     return time <= now && isSkipped(now) ? allowed(from: now) : time
@@ -91,27 +98,29 @@ public struct PollSchedule: Hashable, Sendable, Codable {
   /// Whether the feed asks not to be polled at this time.
   func isSkipped(_ time: Double) -> Bool { allowed(from: time) > time }
 
-  /// Postpones a poll that is late to the end of the time to skip.
+  /// Postpones a late poll to the end of the hours or days to skip, if `now` is in them.
   mutating func postpone(at now: Double) { nextPoll = max(nextPoll, due(by: now)) }
 
-  /// Moves a next poll that a wrong clock set too far ahead to the longest interval from `now`.
+  /// Moves the next poll to the longest interval from `now`, if a wrong clock had set it too far
+  /// ahead.
   package mutating func bring(backTo now: Double) {
     guard state != .ended, isFar(nextPoll, from: now) else { return }
     nextPoll = allowed(from: now + rules.longest)
   }
 
-  /// Whether a time is further ahead than any rule can postpone a poll at `now`.
+  /// Whether a time is further ahead than the rules can postpone a poll at `now`, so that only a
+  /// wrong clock can have set it.
   private func isFar(_ time: Double, from now: Double) -> Bool {
-    // Jitter never doubles an interval.
+    // Twice the longest interval, because jitter lengthens an interval by at most a quarter.
     let longest = max(2 * rules.longest, retryAt == nil ? 0 : rules.longestRetryAfter)
     return time > allowed(from: now + longest)
   }
 
-  /// Records the outcome of a poll at `now`. `random`, from 0 up to 1, is the jitter of the next
-  /// one.
+  /// Records the outcome of a poll at `now`, and schedules the next one with the jitter `random`,
+  /// from 0 up to but not including 1.
   public mutating func polled(_ outcome: PollOutcome, at now: Double, random: Double) {
     guard state != .ended else { return }
-    // A change in the future, by a wrong clock, would hide all changes until then.
+    // A last change in the future, which a wrong clock recorded, would hide all changes before it.
     lastChange = lastChange.map { min($0, now) }
     retryAt = outcome.retryAfter.map { now + seconds($0) }
     switch outcome.result {
@@ -129,7 +138,8 @@ public struct PollSchedule: Hashable, Sendable, Codable {
     }
   }
 
-  /// Makes the feed due after a hub's notification, at the earliest a minute after the last poll.
+  /// Makes the feed due after a hub's notification: at the earliest a minute after the last poll,
+  /// after `Retry-After`, and outside of the hours and days to skip.
   mutating func pushed(at now: Double, lastPoll: Double?) {
     guard state != .ended else { return }
     let soonest = [lastPoll.map { $0 + 60 }, retryAt].compactMap(\.self)
@@ -137,8 +147,8 @@ public struct PollSchedule: Hashable, Sendable, Codable {
     nextPoll = min(nextPoll, allowed(from: soonest))
   }
 
-  /// Postpones the next poll as far as the rules allow, because a hub notifies until its lease
-  /// ends.
+  /// Postpones the next poll to the longest interval from `now`, or to the end of the hub's lease
+  /// if that is sooner: until then the hub notifies of changes.
   mutating func leaveToHub(from now: Double, until end: Double) {
     guard state == .active else { return }
     nextPoll = allowed(from: max(nextPoll, min(now + rules.longest, end)))
@@ -151,12 +161,13 @@ public struct PollSchedule: Hashable, Sendable, Codable {
     if case .changed = outcome.result { noteChange(at: outcome.newestEntry ?? now, now) }
     meanChange = meanChange ?? outcome.meanGap
     interval = adapted(at: now, outcome)
-    // Up to a tenth later, to spread the feeds of one host; never earlier than the feed asks.
+    // Up to a tenth later, to spread the feeds of one host, and never before the end of
+    // `Retry-After`.
     let wait = max(interval * (1 + 0.1 * random), seconds(outcome.retryAfter))
     nextPoll = allowed(from: now + wait)
   }
 
-  /// The first time from `time` on that the feed does not exclude.
+  /// Returns the first time, from `time` on, outside of the feed's hours and days to skip.
   private func allowed(from time: Double) -> Double {
     asked.map { rules.allowed(from: time, $0) } ?? time
   }
@@ -188,11 +199,12 @@ public struct PollSchedule: Hashable, Sendable, Codable {
     lastChange = max(lastChange ?? time, time)
   }
 
-  /// The interval by the feed's changes and by what it asks for.
+  /// Returns the interval that suits the rate of the feed's changes and the schedule that it asks
+  /// for, within the limits of the rules.
   private func adapted(at now: Double, _ outcome: PollOutcome) -> Double {
     var wanted = rules.shortest
     if let lastChange {
-      // A feed that has been silent for long counts as slow.
+      // A long silence counts as a slower rate of changes.
       let silence = max(0, now - lastChange)
       wanted = max(meanChange ?? silence, silence / 2) * 0.75
     }
@@ -219,7 +231,7 @@ public struct PollSchedule: Hashable, Sendable, Codable {
     move = nil
   }
 
-  /// Restores the address before a move, because the feed cannot be read at the new one.
+  /// Restores the address before a move, because the feed could not be read at the new address.
   private mutating func moveBack(_ outcome: PollOutcome) {
     guard let former = formerURL else { return }
     if outcome.isRefused { refusedURL = url }
@@ -235,8 +247,8 @@ public struct PollRules: Hashable, Sendable, Codable {
   public var longest: Double
   /// The longest `Retry-After` that is obeyed. Default: a week.
   public var longestRetryAfter: Double
-  /// How often in a row a permanent redirect has to be seen before it is followed for good.
-  /// Default: twice.
+  /// The number of polls in a row that must be redirected permanently to the same target before the
+  /// address changes. Default: two.
   public var movesAfter: Int
 
   /// Creates rules; every parameter has the default of its property.
@@ -250,8 +262,8 @@ public struct PollRules: Hashable, Sendable, Codable {
     self.movesAfter = max(1, movesAfter)
   }
 
-  /// The first time from `time` on outside of the hours and days to skip. If all are to be skipped,
-  /// none is.
+  /// Returns the first time, from `time` on, outside of the hours and days to skip. A schedule that
+  /// excludes every hour is ignored.
   func allowed(from time: Double, _ schedule: FeedSchedule) -> Double {
     guard abs(time) < 1e12, !schedule.skipHours.isEmpty || !schedule.skipDays.isEmpty else {
       return time
