@@ -7,45 +7,46 @@ import QuirePagination
 public struct DiscoveredFeed: Hashable, Sendable {
   /// How a feed was found.
   public enum Origin: String, Hashable, Sendable {
-    /// The requested address is a feed.
+    /// The requested address itself, which is a feed.
     case itself
     /// `<link rel="alternate">` with the media type of a feed (HTML, §4.6.7.1), or `rel="feed"`.
     case link
-    /// A Link header field with that relation (RFC 8288).
+    /// A Link header field with the relation `alternate` (RFC 8288) and the media type of a feed.
     case header
-    /// A link in the text that looks like a feed's.
+    /// A link in the page's text whose address looks like a feed's.
     case anchor
-    /// A common path of feeds, tried because the page has no link.
+    /// A common path of feeds, requested because the page has no link to a feed.
     case wellKnownPath
-    /// A `Sitemap:` line of the server's robots.txt (RFC 9309, section 2.2.4), where nothing else leads to a feed.
+    /// A `Sitemap:` line of the server's robots.txt (RFC 9309, section 2.2.4), read if no link or
+    /// common path leads to a feed.
     case robots
-    /// The requested address is a list of subscriptions (OPML), which has the feed.
+    /// An entry of the requested address, which is a list of subscriptions (OPML).
     case subscription
   }
 
   /// The absolute address of the feed.
   public var url: String
-  /// The title in the page, or the feed's own.
+  /// The title that the page gives, or the feed's own.
   public var title: String?
-  /// The media type in the page.
+  /// The media type that the page gives, or the feed's `Content-Type`; nil if unknown.
   public var mediaType: String?
   /// The format; nil if the feed was not requested.
   public var format: FeedFormat?
   /// How it was found.
   public var origin: Origin
 
-  /// A hostile page may declare a million.
+  /// The maximum number of feeds to return: a hostile page may declare a million.
   fileprivate static let most = 1_000
 }
 
 extension PageClient {
-  /// Finds the feeds of the page at `url`, in the order of the page; if it is itself a feed,
-  /// returns that, and of a list of subscriptions (OPML) its feeds.
+  /// Finds the feeds of the web page at `url`, in the order of the page. If the address is itself a
+  /// feed, returns that; if it is a list of subscriptions (OPML), the feeds of the list.
   ///
-  /// Without declared feeds, the page is searched for links that look like a feed's; without those,
-  /// common paths such as `/feed`, `/rss` and `/atom.xml` are requested, and finally the sitemaps that
-  /// `/robots.txt` names are returned, or `/sitemap.xml`. Returns at most a thousand feeds. Throws if the
-  /// page cannot be read.
+  /// If the page declares no feeds, it is searched for links that look like a feed's; without
+  /// those, common paths such as `/feed`, `/rss` and `/atom.xml` are requested, and finally the
+  /// sitemaps that `/robots.txt` names are returned, or `/sitemap.xml`. Returns at most a thousand
+  /// feeds. Throws if the page cannot be read.
   public func discoverFeeds(at url: String) async throws -> [DiscoveredFeed] {
     var client = self
     if !client.configuration.headers.contains(.accept) {
@@ -65,7 +66,7 @@ extension PageClient {
     return try await client.feedsAtUsualPaths(of: answer.url)
   }
 
-  /// The answer as a feed, if it is one.
+  /// Returns the answer as a feed; nil if it is none.
   private static func feed(in answer: Response) -> DiscoveredFeed? {
     guard
       let parsed = try? ParsedFeed(
@@ -76,7 +77,8 @@ extension PageClient {
       mediaType: answer.headerFields[.contentType], format: parsed.feed.format, origin: .itself)
   }
 
-  /// The feeds of the answer, if it is a list of subscriptions. An XML document names its root near its start.
+  /// Returns the feeds of an answer that is a list of subscriptions; nil if it is none. Only the
+  /// first 4 KiB are searched for the name of the root element, which is near the start.
   private static func subscriptions(in answer: Response) -> [DiscoveredFeed]? {
     let start = String(decoding: answer.body.prefix(4_096), as: UTF8.self).lowercased()
     guard start.contains("<opml"), let list = try? OPML(answer.body) else { return nil }
@@ -110,7 +112,7 @@ extension PageClient {
         feed.origin = .wellKnownPath
         return [feed]
       } catch is PageError {
-        // The next path may exist.
+        // This path leads to no feed, but the next one may.
         continue
       }
     }
@@ -119,7 +121,7 @@ extension PageClient {
 }
 
 extension PageClient {
-  /// The sitemaps that a robots.txt names.
+  /// Returns the sitemaps that a robots.txt names.
   fileprivate static func sitemaps(in robots: Response) -> [DiscoveredFeed] {
     let scope = FeedScope(url: robots.url)
     var seen: Set<String> = []
@@ -149,7 +151,8 @@ private struct WebPage {
     "text/rss", "text/atom", "text/rss+xml", "text/atom+xml", "text/rdf",
   ])
 
-  /// JSON Feed 1 had no media type of its own, and so do other resources such as the WordPress API.
+  /// Whether a link leads to a feed. JSON Feed 1 had no media type but `application/json`, which
+  /// other resources have too, such as the WordPress API: there the address decides.
   private static func isFeed(_ type: String, _ href: String) -> Bool {
     types.contains(type)
       || type == "application/json" && href.lowercased().contains("feed")

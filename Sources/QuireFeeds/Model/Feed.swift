@@ -24,8 +24,8 @@ public struct Feed: Hashable, Sendable {
   public var feedURL: String?
   /// The identifier. Atom: `id`; RSS 1.0: `rdf:about`; `podcast:guid`.
   public var id: String?
-  /// All links with a relation. Atom: `link`; RSS: `atom:link`; `creativeCommons:license` and `cc:license` as
-  /// `license`, `podcast:funding` as `payment`.
+  /// All links with a relation. Atom: `link`; RSS: `atom:link`; `creativeCommons:license` and
+  /// `cc:license` as `license`, `podcast:funding` as `payment`.
   public var links: [FeedLink]
   /// The language. RSS: `language`; `dc:language`; Atom: `xml:lang`; JSON Feed: `language`.
   public var language: String?
@@ -36,12 +36,12 @@ public struct Feed: Hashable, Sendable {
   public var icon: String?
   /// A small picture. Atom: `icon`; JSON Feed: `favicon`.
   public var favicon: String?
-  /// When it was last changed. Atom: `updated` (0.3: `modified`); RSS: `lastBuildDate`;
+  /// The date of the last change. Atom: `updated` (0.3: `modified`); RSS: `lastBuildDate`;
   /// `dcterms:modified`.
   public var updated: Date?
-  /// When it was published. RSS: `pubDate`; `dc:date`; Atom: `published`.
+  /// The date of publication. RSS: `pubDate`; `dc:date`; Atom: `published`.
   public var published: Date?
-  /// Categories.
+  /// The categories; `FeedCategory` lists their sources.
   public var categories: [FeedCategory]
   /// The software that generated it. RSS: `generator`; Atom: `generator`, followed by its version;
   /// `admin:generatorAgent`.
@@ -51,15 +51,16 @@ public struct Feed: Hashable, Sendable {
   /// The hubs that announce changes. Atom and RSS: `link rel="hub"` (WebSub); JSON Feed: `hubs`;
   /// RSS: `cloud`.
   public var hubs: [FeedHub]
-  /// How often the feed asks to be polled.
+  /// The polling schedule that the feed asks for.
   public var schedule: FeedSchedule
   /// The other pages of the feed.
   public var pages: FeedPages
-  /// Whether it will never change again. JSON Feed: `expired`; `itunes:complete`, `podcast:updateFrequency`.
+  /// Whether the feed will never change again. JSON Feed: `expired`; `itunes:complete`,
+  /// `podcast:updateFrequency`.
   public var isExpired: Bool
   /// The new address that the feed declares. `itunes:new-feed-url`.
   public var newFeedURL: String?
-  /// Whether it has explicit content. `itunes:explicit`.
+  /// Whether the feed has explicit content; nil if it does not say. `itunes:explicit`.
   public var isExplicit: Bool?
   /// The sitemaps that a sitemap index lists, in its order.
   public var sitemaps: [String]
@@ -88,12 +89,12 @@ public struct FeedHub: Hashable, Sendable {
   }
 }
 
-/// How often a feed asks to be polled.
+/// The polling schedule that a feed asks for.
 public struct FeedSchedule: Hashable, Sendable, Codable {
-  /// How long an answer stays fresh. RSS: `ttl`, in minutes.
+  /// The time for which an answer stays fresh. RSS: `ttl`, in minutes.
   public var timeToLive: Duration?
-  /// How often the feed changes. `sy:updatePeriod` divided by `sy:updateFrequency`; else the frequency of
-  /// `podcast:updateFrequency`.
+  /// The time between two changes of the feed. `sy:updatePeriod` divided by `sy:updateFrequency`;
+  /// else the interval of `podcast:updateFrequency`.
   public var updateInterval: Duration?
   /// The hours of the day in which not to poll, from 0 to 23 in UTC. RSS: `skipHours`, where 24 is
   /// 0.

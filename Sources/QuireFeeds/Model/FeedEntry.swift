@@ -45,16 +45,16 @@ public struct FeedEntry: Hashable, Sendable {
   public var content: FeedText?
   /// The entry's own authors; may be empty. The feed's authors are in `Feed.authors`.
   public var authors: [FeedPerson]
-  /// When it was published. RSS: `pubDate`; Atom: `published` (0.3: `issued`); JSON Feed:
+  /// The date of publication. RSS: `pubDate`; Atom: `published` (0.3: `issued`); JSON Feed:
   /// `date_published`; else `dc:date`, `dcterms:issued`, `dcterms:created`; news sitemaps:
   /// `publication_date`.
   public var published: Date?
-  /// When it was last changed. Atom: `updated` (0.3: `modified`); JSON Feed: `date_modified`;
+  /// The date of the last change. Atom: `updated` (0.3: `modified`); JSON Feed: `date_modified`;
   /// `dcterms:modified`; sitemaps: `lastmod`.
   public var updated: Date?
-  /// Categories and tags.
+  /// Categories and tags; `FeedCategory` lists their sources.
   public var categories: [FeedCategory]
-  /// Attached files.
+  /// Attached files; `FeedEnclosure` lists their sources.
   public var enclosures: [FeedEnclosure]
   /// A picture. JSON Feed: `image`; `itunes:image`, `image:image` of sitemaps; else a picture in
   /// `media:content`, `media:thumbnail`, or an `enclosure`.
@@ -64,21 +64,21 @@ public struct FeedEntry: Hashable, Sendable {
   /// The language. JSON Feed: `language`; `xml:lang`, `dc:language`. Nil if only the feed declares
   /// it.
   public var language: String?
-  /// The feed in which the entry was first published.
+  /// The feed in which the entry was first published; nil if none is declared.
   public var source: FeedSource?
-  /// The comments.
+  /// The place and the number of comments; nil if none are declared.
   public var comments: FeedComments?
   /// All links with a relation. Atom: `link`; RSS: `atom:link`; `creativeCommons:license` and
   /// `cc:license` as `license`, `thr:in-reply-to` as `in-reply-to`.
   public var links: [FeedLink]
   /// The rights. Atom: `rights` (0.3: `copyright`); `dc:rights`, `media:copyright`.
   public var rights: FeedText?
-  /// The place that it is about.
+  /// The place that the entry is about.
   public var place: FeedPlace?
   /// The properties of a podcast episode; nil if there are none.
   public var episode: FeedEpisode?
-  /// How often the page changes, according to its publisher: `always`, `hourly` … `never`.
-  /// Sitemaps: `changefreq`.
+  /// The frequency of changes of the page, according to its publisher: `always`, `hourly` …
+  /// `never`. Sitemaps: `changefreq`.
   public var changeFrequency: String?
   /// The priority of the page among those of its publisher, from 0 to 1. Sitemaps: `priority`.
   public var priority: Double?
@@ -115,7 +115,7 @@ extension FeedEntry {
   /// scope, or a JSON object; empty for an entry created by a program.
   public var rawBytes: [UInt8] { raw.map { $0.markup ?? Array($0.bytes) } ?? [] }
 
-  /// When it was published, or else changed: the date that entries are ordered by.
+  /// The date by which entries are ordered: of publication, or else of the last change.
   public var date: Date? { published ?? updated }
 }
 
@@ -127,12 +127,12 @@ public struct FeedEpisode: Hashable, Sendable {
   public var number: Double?
   /// The season number. `itunes:season`, `podcast:season`.
   public var season: Int?
-  /// `full`, `trailer` or `bonus`. `itunes:episodeType`.
+  /// The kind of episode: `full`, `trailer` or `bonus`. `itunes:episodeType`.
   public var kind: String?
-  /// Whether it has explicit content. `itunes:explicit`: `true`, `yes`, `explicit`; `media:rating`
-  /// of the simple scheme.
+  /// Whether the episode has explicit content; nil if unknown. `itunes:explicit`: `true`, `yes`,
+  /// `explicit`; `media:rating` of the simple scheme.
   public var isExplicit: Bool?
-  /// Transcripts. `podcast:transcript` with `url`, `type`, `language`.
+  /// The transcripts. `podcast:transcript` with `url`, `type`, `language`.
   public var transcripts: [FeedLink] = []
   /// The address of the chapters. `podcast:chapters`.
   public var chapters: FeedLink?
@@ -145,12 +145,12 @@ extension FeedEntry {
   /// The identity of an entry within its feed: its identifier; without one, its canonical address;
   /// without that, a digest of its title, text and files.
   public struct Identity: Hashable, Sendable, Codable {
-    /// What the identity is based on.
+    /// The kinds of identity: the publisher's identifier, an address, or a digest of the content.
     public enum Kind: String, Hashable, Sendable, Codable {
       case id, link, digest
     }
 
-    /// What the identity is based on.
+    /// Whether the identity is the publisher's identifier, an address, or a digest.
     public let kind: Kind
     /// The identifier, the address, or 32 hexadecimal digits.
     public let value: String
@@ -171,15 +171,15 @@ extension FeedEntry {
     return Identity(.digest, digest)
   }
 
-  /// The canonical address, or else the page's. The fragment counts, because entries may be parts
-  /// of one page.
+  /// The canonical address, else the page's, else the external one. The fragment counts, because
+  /// entries may be parts of one page.
   var link: String? { canonicalURL ?? url ?? externalURL }
 
   /// A digest of the visible content: title, summary, text and files. The same in every process.
   /// Not cryptographic, because it only distinguishes entries of one publisher.
   public var digest: String { digest(withPlace: false) }
 
-  /// The digest, optionally including the address and the publication date.
+  /// Returns the digest, optionally including the address and the publication date.
   func digest(withPlace hasPlace: Bool) -> String {
     var digest = StableDigest()
     for text in [title, summary, content] { digest.add(text?.value ?? "") }
@@ -193,7 +193,8 @@ extension FeedEntry {
   }
 }
 
-/// FNV-1a of 128 bits (http://www.isthe.com/chongo/tech/comp/fnv/).
+/// A digest that is the same in every process: FNV-1a of 128 bits
+/// (http://www.isthe.com/chongo/tech/comp/fnv/).
 struct StableDigest {
   private var state: UInt128 = 0x6c62_272e_07bb_0142_62b8_2175_6295_c58d
 

@@ -51,10 +51,11 @@ struct MemberList {
 
 /// Formats dates by RFC 3339, in UTC.
 enum FeedTime {
-  /// `2003-12-31T10:14:55Z`, with milliseconds if there are any.
+  /// Returns a date as `2003-12-31T10:14:55Z`, with milliseconds if there are any; empty if the
+  /// year has more than four digits.
   static func text(_ date: Date) -> String {
     let total = (date.timeIntervalSince1970 * 1_000).rounded()
-    // Years 0 to 9999.
+    // The years 0 to 9999, which RFC 3339 can express.
     guard total >= -62_167_219_200_000, total < 253_402_300_800_000 else { return "" }
     let (day, rest) = Int(total).dividedRoundingDown(by: 86_400_000)
     let (year, month, number) = CivilTime.date(ofDay: day)
@@ -66,11 +67,12 @@ enum FeedTime {
 }
 
 extension FeedEntry {
-  /// The entry as an item of JSON Feed 1.1; properties without a member there are in `_quire`.
+  /// Returns the entry as an item of JSON Feed 1.1; properties without a member there are in
+  /// `_quire`.
   ///
-  /// `id` always exists: without one from the publisher it is derived from `identity`. So does one
-  /// of `content_html` and `content_text`, if necessary with the summary or an empty text.
-  /// `includingRaw` adds the entry as its publisher wrote it as `_quire.raw`.
+  /// `id` always exists: if the publisher gave none, it is derived from `identity`. `content_html`
+  /// or `content_text` always exists too, if necessary with the summary or an empty text.
+  /// `includingRaw` adds the entry as its publisher wrote it, as `_quire.raw`.
   public func jsonFeedItem(includingRaw: Bool = true) -> JSONValue {
     var item = MemberList()
     item.add("id", id ?? identity.text)
@@ -101,6 +103,7 @@ extension FeedEntry {
     item.add("summary", summary?.value)
   }
 
+  /// The members of `_quire`: the properties without a member in JSON Feed.
   private var more: MemberList {
     var more = MemberList()
     if id == nil { more.add("id_is_made", true) }
@@ -157,6 +160,7 @@ extension Feed {
     return root.value
   }
 
+  /// The members of `_quire`: the properties without a member in JSON Feed.
   private var more: MemberList {
     var more = MemberList()
     more.add("format", format.description)
@@ -191,7 +195,8 @@ extension Feed {
 // MARK: - Parts
 
 extension FeedText {
-  /// The text with its type, within a context of language `outer`.
+  /// Returns the text as an object with its type and its language; null for no language, if the
+  /// context has one (`outer`).
   fileprivate func json(in outer: String? = nil) -> JSONValue {
     var members = MemberList()
     members.add("type", kind.rawValue)
@@ -201,12 +206,12 @@ extension FeedText {
     return members.value
   }
 
-  /// The text with its type, if the plain text alone would lose something.
+  /// Returns the text with its type, or nil if plain text in the context's language says the same.
   fileprivate func richJSON(in outer: String? = nil) -> JSONValue? {
     isMarkup || language != outer ? json(in: outer) : nil
   }
 
-  /// The language if it differs from that of the context; null for none.
+  /// Returns the language if it differs from the context's; null if the text has none.
   fileprivate func ownLanguage(in outer: String?) -> JSONValue? {
     language == outer ? nil : language.map(JSONValue.string) ?? JSONValue.null
   }
@@ -216,7 +221,7 @@ extension FeedPerson {
   fileprivate var json: JSONValue {
     var members = MemberList()
     members.add("name", name)
-    // JSON Feed requires one of the three.
+    // JSON Feed requires one of `name`, `url` and `avatar`.
     let isAlone = name == nil && url == nil && avatar == nil
     members.add("url", isAlone ? email.map { "mailto:" + $0 } : url)
     members.add("avatar", avatar)
@@ -252,7 +257,7 @@ extension FeedCategory {
 }
 
 extension FeedEnclosure {
-  /// The file as an attachment, for which JSON Feed requires a type.
+  /// The file as an attachment, for which JSON Feed requires a media type.
   fileprivate var json: JSONValue {
     var members = MemberList()
     members.add("url", url)
@@ -327,15 +332,16 @@ extension [FeedRepair] {
 // MARK: - Codable
 
 extension FeedEntry: Codable {
-  /// Writes `jsonFeedItem()`.
+  /// Encodes the entry as `jsonFeedItem()`.
   public func encode(to encoder: any Encoder) throws { try jsonFeedItem().encode(to: encoder) }
 
-  /// Reads an item of JSON Feed 1 or 1.1, and its `_quire`.
+  /// Decodes an item of JSON Feed 1 or 1.1, and its `_quire`.
   public init(from decoder: any Decoder) throws {
     self.init(jsonFeedItem: try JSONValue(from: decoder))
   }
 
-  /// Reads an item of JSON Feed 1 or 1.1, and its `_quire`. Invalid values become nil.
+  /// Creates an entry from an item of JSON Feed 1 or 1.1, and its `_quire`. Invalid values become
+  /// nil.
   public init(jsonFeedItem item: JSONValue) {
     var reader = FeedJSONReader(url: nil, isEncoded: true)
     self = reader.entry(item)
@@ -344,15 +350,15 @@ extension FeedEntry: Codable {
 }
 
 extension Feed: Codable {
-  /// Writes `jsonFeed`.
+  /// Encodes the feed as `jsonFeed`.
   public func encode(to encoder: any Encoder) throws { try jsonFeed.encode(to: encoder) }
 
-  /// Reads the top level of JSON Feed 1 or 1.1, and its `_quire`.
+  /// Decodes the top level of JSON Feed 1 or 1.1, and its `_quire`.
   public init(from decoder: any Decoder) throws {
     self.init(jsonFeed: try JSONValue(from: decoder))
   }
 
-  /// Reads the top level of JSON Feed 1 or 1.1, and its `_quire`; ignores items.
+  /// Creates a feed from the top level of JSON Feed 1 or 1.1, and its `_quire`; ignores items.
   public init(jsonFeed root: JSONValue) {
     var reader = FeedJSONReader(url: nil, isEncoded: true)
     self = reader.feed(root)

@@ -64,9 +64,9 @@ public struct FeedText: Hashable, Sendable {
 
 /// A person or an organization in a feed or an entry.
 ///
-/// Atom: `author` and `contributor` with `name`, `uri`, `email`. RSS: `author` and `managingEditor`, as
-/// `address (name)`, `dc:creator`, `itunes:author`. JSON Feed: `authors` or `author` with `name`, `url`,
-/// `avatar`. podcast: `podcast:person`.
+/// Atom: `author` and `contributor` with `name`, `uri`, `email`. RSS: `author` and
+/// `managingEditor`, as `address (name)`, `dc:creator`, `itunes:author`. JSON Feed: `authors` or
+/// `author` with `name`, `url`, `avatar`. podcast: `podcast:person`.
 public struct FeedPerson: Hashable, Sendable {
   /// The name.
   public var name: String?
@@ -146,15 +146,15 @@ public struct FeedCategory: Hashable, Sendable {
 /// A file attached to an entry: a podcast episode, a picture, a film.
 ///
 /// RSS: `enclosure` with `url`, `length`, `type`; `media:content`, also in `media:group`. Atom:
-/// `link rel="enclosure"`. JSON Feed: `attachments`. podcast: `podcast:alternateEnclosure`. Sitemaps:
-/// `image:image` and `video:video`.
+/// `link rel="enclosure"`. JSON Feed: `attachments`. podcast: `podcast:alternateEnclosure`.
+/// Sitemaps: `image:image` and `video:video`.
 public struct FeedEnclosure: Hashable, Sendable {
   /// The absolute address.
   public var url: String
   /// The media type, such as `audio/mpeg`.
   public var mediaType: String?
-  /// The size in bytes. RSS requires it, and publishers who do not know it write 0, which is nil
-  /// here.
+  /// The size in bytes; nil if unknown, or 0 in the feed: RSS requires a size, and publishers who
+  /// do not know it write 0.
   public var length: Int?
   /// The duration. JSON Feed: `duration_in_seconds`; media: `duration`; for RSS's own enclosure
   /// `itunes:duration`.
@@ -193,7 +193,7 @@ public struct FeedSource: Hashable, Sendable {
   public var url: String?
   /// The feed's identifier. Atom: `id`.
   public var id: String?
-  /// When the feed was last updated. Atom: `updated`.
+  /// The date of the feed's last update. Atom: `updated`.
   public var updated: Date?
 
   /// Creates a source.
@@ -214,7 +214,8 @@ public struct FeedComments: Hashable, Sendable {
   /// The page with the comments, absolute. RSS: `comments`; Atom: `link rel="replies"` to HTML;
   /// `podcast:socialInteract`.
   public var url: String?
-  /// A feed of the comments, absolute. `wfw:commentRss`; Atom: `link rel="replies"` to a feed (RFC 4685).
+  /// A feed of the comments, absolute. `wfw:commentRss`; Atom: `link rel="replies"` to a feed (RFC
+  /// 4685).
   public var feedURL: String?
   /// The number of comments. `slash:comments`; `thr:total`, `thr:count`.
   public var count: Int?
@@ -229,8 +230,11 @@ public struct FeedComments: Hashable, Sendable {
   var isEmpty: Bool { url == nil && feedURL == nil && count == nil }
 }
 
-/// A place on Earth in WGS 84. `georss:point`, the first position of `georss:line` and `georss:polygon`,
-/// the middle of `georss:box` and `georss:circle`, the same of GML in `georss:where`, `geo:lat` with `geo:long`.
+/// A place on Earth, in WGS 84.
+///
+/// The position of `georss:point` or `geo:lat` with `geo:long`, the first position of `georss:line`
+/// or `georss:polygon`, or the middle of `georss:box` or `georss:circle`; the same for GML in
+/// `georss:where`.
 public struct FeedPlace: Hashable, Sendable {
   /// Degrees north.
   public var latitude: Double

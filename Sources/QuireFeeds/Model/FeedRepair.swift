@@ -6,10 +6,11 @@
 
 /// A violation of a format that was repaired, and how often.
 ///
-/// Strict reading (`FeedOptions.isStrict`) throws `PageError` with code `malformed` for the first
-/// one instead.
+/// Strict reading (`FeedOptions.isStrict`) throws `PageError` with code `malformed` at the first
+/// violation instead.
 public struct FeedRepair: Hashable, Sendable, CustomStringConvertible {
-  /// A kind of violation, by name. Compare it with the constants; more may be added.
+  /// A kind of violation, by name. Compare kinds with the constants, to which later versions may
+  /// add.
   public struct Kind: Hashable, Sendable, CustomStringConvertible {
     /// The name, in lower camel case.
     public let description: String
@@ -22,13 +23,12 @@ public struct FeedRepair: Hashable, Sendable, CustomStringConvertible {
   /// How often it occurred.
   public var count: Int
 
-  /// Creates a repair.
   init(_ kind: Kind, count: Int = 1) {
     self.kind = kind
     self.count = count
   }
 
-  /// `bareAmpersand × 3`.
+  /// The kind, and the count if it is not 1: `bareAmpersand × 3`.
   public var description: String { count == 1 ? "\(kind)" : "\(kind) × \(count)" }
 }
 
@@ -61,11 +61,11 @@ extension FeedRepair.Kind {
   public static let strayEndTag = Self("strayEndTag")
   /// An attribute without quotes, without a value, or repeated in its tag.
   public static let badAttribute = Self("badAttribute")
-  /// An unknown namespace of the root element, whose name identifies the format.
+  /// A root element in an unknown namespace, whose name alone identifies the format.
   public static let unknownNamespace = Self("unknownNamespace")
   /// A prefix without a namespace.
   public static let undeclaredPrefix = Self("undeclaredPrefix")
-  /// The last end tags are missing, but every entry is complete.
+  /// Missing end tags at the end of a document whose entries are all complete.
   public static let missingEnd = Self("missingEnd")
   /// Other markup that XML does not allow, such as `--` in a comment; removed.
   public static let badMarkup = Self("badMarkup")
@@ -98,7 +98,8 @@ struct RepairTally: Hashable, Sendable {
     for other in others { add(other.kind, other.count) }
   }
 
-  /// A date as a feed has it; nil, and a repair, if it cannot be parsed.
+  /// Parses a date. An unreadable date is nil, and counts as a repair; so does a readable one that
+  /// is not in the form of `style`.
   mutating func date(_ text: String, as style: FeedDateReader.Style) -> Date? {
     guard let found = FeedDateReader.read(text, as: style) else {
       add(.unreadableDate)

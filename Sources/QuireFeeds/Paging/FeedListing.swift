@@ -10,9 +10,9 @@ import QuirePagination
 /// ```
 /// Nothing is requested before the first page is asked for. Pages go from the newest entries to the
 /// oldest: by `next` and `prev-archive` of RFC 5005, JSON Feed's `next_url`, a Link header, or
-/// WordPress's `?paged=`; a sitemap index leads through its sitemaps. Entries that a later page
-/// repeats are omitted, and counted in the report. A link back to an earlier page is the end, with
-/// a warning in the report.
+/// WordPress's `?paged=`; a sitemap index leads through its sitemaps. Entries that an earlier page
+/// already had are omitted, and counted in the report. A link back to an earlier page ends the
+/// walk, with a warning in the report.
 public struct FeedListing: Sendable {
   /// The pages; each page's feed properties are `page.feed`.
   public let pages: Cursor<FeedEntry>
@@ -52,7 +52,7 @@ extension Page where Item == FeedEntry {
 }
 
 extension PageClient {
-  /// The feed at `url`, in any format.
+  /// Returns the listing of the feed at `url`, in any format.
   ///
   /// - Parameters:
   ///   - url: The absolute address of the feed; sent byte for byte. For the address of a web page,
@@ -92,10 +92,11 @@ extension PageClient {
 }
 
 extension FeedListing {
-  /// The description of feeds, whose next page `FeedPaging` finds.
+  /// The description of feeds. Its rule for the next page is a placeholder, because `FeedPaging`
+  /// finds that page.
   static let pagination = Pagination(next: .body("/"), send: .request, items: .root)
 
-  /// The Accept field for feeds.
+  /// The `Accept` field of requests for feeds.
   static let accept =
     "application/atom+xml, application/rss+xml, application/feed+json, application/rdf+xml;q=0.9, "
     + "application/xml;q=0.8, text/xml;q=0.8, application/json;q=0.7, */*;q=0.1"

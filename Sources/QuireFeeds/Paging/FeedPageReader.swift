@@ -13,16 +13,17 @@ final class FeedPageReader: PageReader {
 
   private struct Memory: Sendable {
     var seen = SeenEntries()
-    /// The position of the last page read, and what was seen before it.
+    /// The position of the last page, and the entries seen before it, so that reading that page
+    /// again does not omit its entries.
     var last: (position: Position, before: SeenEntries)?
-    /// The identities of the requests that were answered.
+    /// The identities of the requests for pages that have a next page.
     var visited: Set<Int> = []
     /// The number of consecutive pages without new entries.
     var stale = 0
   }
 
-  /// The most consecutive pages without new entries in a feed with links, because archives may
-  /// repeat the feed (RFC 5005, section 4).
+  /// The number of consecutive pages without new entries that ends a feed with links. A single one
+  /// does not, because archives may repeat the feed (RFC 5005, section 4).
   private static let mostStale = 3
 
   init(_ base: PageLoader<FeedEntry>, _ paging: FeedPaging) {
@@ -36,7 +37,7 @@ final class FeedPageReader: PageReader {
     memory = Mutex(other.memory.withLock { $0 })
   }
 
-  // Leaves the consumer's actor, as the loader does.
+  // `@concurrent` leaves the consumer's actor, as `PageLoader` does.
   @concurrent func read(at position: Position) async throws -> Page<FeedEntry>? {
     for url in paging.missingIndexes(at: position) {
       let link: JSONValue = ["href": .string(url), "method": "GET"]
@@ -55,13 +56,13 @@ final class FeedPageReader: PageReader {
     }
   }
 
-  /// Whether an error means that there is nothing at an address.
+  /// Whether the server answered that an address does not exist (404, 410).
   private static func isGone(_ error: PageError) -> Bool {
     [404, 410].contains(error.response?.status.code ?? 0)
   }
 
-  /// An empty page in the place of a sitemap that its index lists and the server does not have, since indexes
-  /// are seldom kept up with what they list, and the other sitemaps are none the worse for it.
+  /// Returns an empty page in place of a sitemap that its index lists but the server does not have.
+  /// Many indexes list sitemaps that were removed, and the walk can continue with the next one.
   private func missingSitemap(
     at position: Position, _ error: PageError
   ) throws -> Page<FeedEntry> {
@@ -89,7 +90,7 @@ final class FeedPageReader: PageReader {
     memory.withLock { memory in
       if let last = memory.last, last.position == position { memory.seen = last.before }
       memory.last = (position, memory.seen)
-      // Without a next page there is no loop.
+      // A page without a next page cannot be part of a loop.
       if page.next != nil { memory.visited.insert(base.identity(of: position)) }
       let kept = memory.seen.new(in: page.items)
       var result = page
@@ -104,11 +105,11 @@ final class FeedPageReader: PageReader {
     }
   }
 
-  /// Ends the walk if no new entries are to be expected.
+  /// Ends the walk after this page if no new entries are to be expected.
   private func end(_ page: inout Page<FeedEntry>, _ memory: Memory, _ isNumbered: Bool) {
     guard let next = page.next else { return }
     if isNumbered, memory.stale > 0 {
-      // The server ignores the parameter.
+      // The server ignores the page number and repeats its entries.
       page.next = nil
     } else if memory.visited.contains(base.identity(of: next)) {
       page.next = nil
@@ -135,36 +136,41 @@ final class FeedPageReader: PageReader {
   func close(at position: Position?) async { await base.close(at: position) }
   func identity(of position: Position) -> Int { base.identity(of: position) }
   var needsClosing: Bool { base.needsClosing }
-  // Loops are found by their requests, and are ends here.
+  // The feed's own loops never reach the walk's check: `end` finds them by their requests, and ends
+  // the walk there.
   var repeatedPositions: Position.Repetition { base.repeatedPositions }
   var allowsLookAhead: Bool { base.allowsLookAhead }
   var identity: ListingIdentity? { base.identity }
 }
 
 extension WalkReport.Warning.Code {
-  /// A feed's links to older entries form a loop; the walk ended there.
+  /// A loop in a feed's links to older entries; the walk ended there.
   public static let feedLoop = Self("feedLoop")
-  /// A sitemap that an index lists does not exist (404, 410); the walk went on with the next one.
+  /// A sitemap that an index lists but that does not exist (404, 410); the walk continued with the
+  /// next one.
   public static let missingSitemap = Self("missingSitemap")
 }
 
-/// The entries of a feed that were seen, so that none is delivered twice.
+/// The entries that a walk has seen, so that none is delivered twice.
 ///
-/// Entries are the same if identifier and address are equal, or identifier and text; without an
-/// identifier, if address and text are. The publication date counts as text. An identifier that one
-/// page gives to different entries is ignored: these entries, and earlier ones with it, are
-/// compared by text and address. Remembers hashes of the last 262,144 entries.
+/// Two entries are the same if they have the same identifier, and the same address or text; without
+/// an identifier, if address and text are the same. The publication date is part of the text. If
+/// one page gives the same identifier to different entries, these entries, and earlier ones with
+/// it, are the same only if both text and address are. Remembers hashes of the last 262,144
+/// entries.
 struct SeenEntries: Sendable {
   private var keys: Set<Int> = []
   /// The keys in order, so that the oldest can be removed.
   private var order: [Int] = []
+  /// The index in `order` of the oldest key.
   private var oldest = 0
   /// Hashes of identifiers that belong to different entries.
   private var shared: Set<Int> = []
 
+  /// The maximum number of keys: three for each of 262,144 entries.
   private static let most = 3 << 18
 
-  /// The indexes of the new entries, which count as seen from now on.
+  /// Returns the indexes of the new entries, and records these as seen.
   mutating func new(in entries: [FeedEntry]) -> [Int] {
     let texts = entries.map(Self.text)
     noteShared(entries, texts)
@@ -178,7 +184,8 @@ struct SeenEntries: Sendable {
     return kept
   }
 
-  /// The keys that identify an entry, and the one that would if its identifier were shared.
+  /// Returns the keys that identify an entry (`telling`), and the key that will identify it if its
+  /// identifier turns out to be shared (`others`).
   private func keys(of entry: FeedEntry, _ content: Int) -> (telling: [Int], others: [Int]) {
     guard let id = entry.id else { return ([Self.hash(1, entry.link, content)], []) }
     let text = Self.hash(2, id, content)

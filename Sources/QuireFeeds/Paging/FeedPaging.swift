@@ -15,7 +15,7 @@ final class FeedPaging: Sendable {
   /// The sitemaps of each index, by the address of the index.
   private let indexes = Mutex<[String: [ListedSitemap]]>([:])
 
-  /// A sitemap of an index, and whether it is asked for.
+  /// A sitemap of an index, and whether it is to be requested (`FeedOptions.sitemapsSince`).
   private struct ListedSitemap {
     let url: String
     let isWanted: Bool
@@ -23,7 +23,7 @@ final class FeedPaging: Sendable {
 
   init(_ options: FeedOptions) { self.options = options }
 
-  /// The link policy of a feed.
+  /// Returns the link policy of a feed: by default its own host, with and without `www.`.
   func links(from url: String) throws(PageError) -> LinkPolicy {
     if let links = options.links { return links }
     let reference = try URLReference(url)
@@ -34,7 +34,7 @@ final class FeedPaging: Sendable {
     return .allow([authority, other])
   }
 
-  /// The page after this one.
+  /// Returns the page after `page`; nil if that is the last.
   func next(_ page: AnsweredPage) throws -> NextPage? {
     guard let document = page.document as? FeedDocument else { return nil }
     if let step = try sitemap(after: page, document) { return step }
@@ -47,12 +47,13 @@ final class FeedPaging: Sendable {
     return numbered(after: page, feed)
   }
 
-  /// The `next` link of the header (RFC 8288), which may be relative.
+  /// Returns the `next` link of the header (RFC 8288), which may be relative.
   private static func linkField(of page: AnsweredPage) -> String? {
     LinkHeader(page.headerFields).first(relation: "next")?.target
   }
 
-  /// An http link to the host of a page that was loaded by https means https.
+  /// Returns a link with https in place of http, if it leads to the host of a page that was loaded
+  /// by https.
   private static func secured(_ link: String, like url: String) -> String {
     guard url.hasPrefix("https://"), link.hasPrefix("http://"),
       let target = try? Origin(url: link), let page = try? Origin(url: url),
@@ -68,8 +69,8 @@ final class FeedPaging: Sendable {
 
   // MARK: WordPress
 
-  /// The page with the next number (`?paged=`), if WordPress generated the feed and it has no links
-  /// to pages.
+  /// Returns the page with the next number (`?paged=`), if WordPress generated the feed and it has
+  /// no links to pages.
   private func numbered(after page: AnsweredPage, _ feed: Feed) -> NextPage? {
     guard options.followsNumberedPages, page.itemCount > 0,
       feed.generator?.lowercased().contains("wordpress") == true,
@@ -83,20 +84,21 @@ final class FeedPaging: Sendable {
       PageRequest(url: url.text), state: ["paged": .number(String(current + 1))])
   }
 
-  /// Whether a position is a page number, so that a missing page is the end.
+  /// Whether a position leads to a numbered page (`?paged=`), so that an error there may mean the
+  /// end.
   static func isNumbered(_ position: Position) -> Bool {
     (try? Bookmark(position))?.state?["paged"] != nil
   }
 
   // MARK: Sitemaps
 
-  /// Whether a position is a sitemap that an index lists.
+  /// Whether a position leads to a sitemap that an index lists.
   static func isListed(_ position: Position) -> Bool {
     !stack((try? Bookmark(position))?.state).isEmpty
   }
 
-  /// The sitemap after a page: the first one of an index, or the next one in the index that lists
-  /// it.
+  /// Returns the sitemap after a page: the first one of an index, or the next one in the index that
+  /// lists the page.
   private func sitemap(after page: AnsweredPage, _ document: FeedDocument) throws -> NextPage? {
     var stack = Self.stack(page.state)
     if document.feed.format.family == .sitemapIndex {
@@ -109,7 +111,7 @@ final class FeedPaging: Sendable {
     return try sitemap(after: stack, like: page.url)
   }
 
-  /// The sitemap after the one at a position, which the server does not have; nil where it was the last.
+  /// Returns the sitemap after the missing one at a position; nil if that was the last.
   func sitemap(afterMissing position: Position) throws -> Bookmark? {
     let missing = try Bookmark(position)
     guard case .request(let link) = missing.target, let url = link["href"]?.string,
@@ -120,7 +122,8 @@ final class FeedPaging: Sendable {
     return bookmark
   }
 
-  /// The next sitemap of the innermost index that has one.
+  /// Returns the next sitemap of the innermost index that has one left. Throws `cursorExpired` if
+  /// an index has not been read.
   private func sitemap(
     after place: [(index: String, place: Int)], like url: String
   ) throws -> NextPage? {
@@ -142,7 +145,8 @@ final class FeedPaging: Sendable {
     return nil
   }
 
-  /// The sitemaps of an index; not wanted are those that it says were changed too long ago.
+  /// Returns the sitemaps of an index. Those whose last change, according to the index, is before
+  /// `FeedOptions.sitemapsSince` are not wanted.
   private func sitemaps(of index: FeedDocument) -> [ListedSitemap] {
     zip(index.feed.sitemaps, index.sitemapDates).map { url, date in
       var isOld = false
@@ -155,7 +159,8 @@ final class FeedPaging: Sendable {
     indexes.withLock { $0 = $0.filter { urls.contains($0.key) } }
   }
 
-  /// The indexes that contain a page, outermost first.
+  /// Returns the indexes that contain a page, outermost first, each with the place of the page's
+  /// sitemap in it.
   private static func stack(_ state: JSONValue?) -> [(index: String, place: Int)] {
     guard case .array(let levels)? = state?["sitemaps"] else { return [] }
     return levels.compactMap { level in
@@ -166,13 +171,15 @@ final class FeedPaging: Sendable {
     }
   }
 
-  /// The indexes to read again before the page after a position can be found.
+  /// Returns the indexes that must be read again before the page after a resumed position can be
+  /// found.
   func missingIndexes(at position: Position) -> [String] {
     let stack = Self.stack((try? Bookmark(position))?.state)
     return indexes.withLock { known in stack.map(\.index).filter { known[$0] == nil } }
   }
 
-  /// Stores an index that was read again, by its address and by the redacted address in positions.
+  /// Stores an index that was read again, by its address and by the redacted address that positions
+  /// contain.
   func found(_ document: any PageDocument, at urls: [String]) {
     guard let document = document as? FeedDocument else { return }
     indexes.withLock { for url in urls { $0[url] = sitemaps(of: document) } }
