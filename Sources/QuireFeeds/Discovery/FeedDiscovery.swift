@@ -15,7 +15,7 @@ public struct DiscoveredFeed: Hashable, Sendable {
     case header
     /// A link in the page's text whose address looks like a feed's.
     case anchor
-    /// A common path of feeds, requested because the page has no link to a feed.
+    /// A common path of feeds, or `/sitemap.xml`, requested because the page has no link to a feed.
     case wellKnownPath
     /// A `Sitemap:` line of the server's robots.txt (RFC 9309, section 2.2.4), read if no link or
     /// common path leads to a feed.

@@ -51,8 +51,8 @@ struct MemberList {
 
 /// Formats dates by RFC 3339, in UTC.
 enum FeedTime {
-  /// Returns a date as `2003-12-31T10:14:55Z`, with milliseconds if there are any; empty if the
-  /// year has more than four digits.
+  /// Returns a date as `2003-12-31T10:14:55Z`, with milliseconds if there are any; empty outside of
+  /// the years 0 to 9999.
   static func text(_ date: Date) -> String {
     let total = (date.timeIntervalSince1970 * 1_000).rounded()
     // The years 0 to 9999, which RFC 3339 can express.

@@ -1,6 +1,6 @@
 /// The words in dates: months, days and time zones.
 enum DateWords {
-  /// A month by its name or an abbreviation.
+  /// Returns the number of a month by its name or an abbreviation; nil for any other word.
   static func month(_ word: String) -> (number: Int, isEnglish: Bool)? {
     let start = String(word.prefix(3))
     if let index = english.firstIndex(of: start),
@@ -19,9 +19,9 @@ enum DateWords {
     "october", "november", "december",
   ]
 
-  /// German, French, Spanish, Italian, Portuguese, Dutch, Danish, Swedish, Norwegian, Polish,
-  /// Russian, Turkish, Greek in two cases, Hungarian, Czech, Finnish, Ukrainian, Romanian, Catalan,
-  /// Indonesian.
+  /// The names of the months in German, French, Spanish, Italian, Portuguese, Dutch, Danish,
+  /// Swedish, Norwegian, Polish, Russian, Turkish, Greek (in two cases), Hungarian, Czech, Finnish,
+  /// Ukrainian, Romanian, Catalan, and Indonesian.
   private static let fullForeign = [
     "januar februar märz april mai juni juli august september oktober november dezember",
     "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
@@ -46,7 +46,8 @@ enum DateWords {
     "januari februari maret april mei juni juli agustus september oktober november desember",
   ]
 
-  /// The names and their unambiguous prefixes of at least three letters.
+  /// The numbers of the months, by foreign name and by every unambiguous prefix of at least three
+  /// letters.
   private static let foreign: [String: Int] = {
     var months: [String: Int] = [:]
     var shared: Set<String> = []
@@ -72,7 +73,7 @@ enum DateWords {
     "monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday",
   ]
 
-  /// A day of the week by its English name or abbreviation: 0 is Monday.
+  /// Returns a day of the week by its English name or abbreviation: 0 is Monday.
   static func weekday(_ word: String) -> Int? {
     guard word.count >= 3 else { return nil }
     return days.firstIndex { $0.hasPrefix(word) }
@@ -98,8 +99,8 @@ enum DateWords {
     "a", "las", "alle", "ore", "om", "kl",
   ]
 
-  /// The offset of a named time zone in seconds east of UTC. An ambiguous name is what feeds
-  /// usually mean by it.
+  /// Returns the offset of a named time zone in seconds east of UTC. An ambiguous name has the
+  /// meaning that is usual in feeds.
   static func zone(_ word: String) -> (seconds: Int, isInRFC822: Bool)? {
     if let hours = rfc822[word] { return (Int(hours * 3_600), true) }
     // RFC 822 had the signs of the letters reversed, so RFC 2822, §4.3, treats all but Z as an
@@ -132,9 +133,9 @@ enum DateWords {
 /// Parses a short text byte by byte.
 struct ByteReader {
   var rest: Slice<UnsafeBufferPointer<UInt8>>
-  /// Whether a number was followed by a dot.
+  /// Whether a dot was read, other than one of a fraction.
   private(set) var hadDot = false
-  /// Whether a number was followed by a dash.
+  /// Whether a dash was read; the sign of an offset counts, too.
   private(set) var hadDash = false
 
   init(rest: Slice<UnsafeBufferPointer<UInt8>>) { self.rest = rest }
@@ -151,7 +152,7 @@ struct ByteReader {
   /// An offset from UTC.
   struct Zone {
     var seconds: Int
-    /// `Z`, `z`, or hours and minutes with a colon.
+    /// Whether it is `Z`, `z`, or hours and minutes with a colon, as in RFC 3339.
     var isNumeric = false
     var isInRFC822 = false
   }
@@ -181,7 +182,7 @@ struct ByteReader {
     rest = rest.drop { $0 != UInt8(ascii: end) }.dropFirst()
   }
 
-  /// Skips one byte; false at the end.
+  /// Skips one byte. Returns false at the end.
   mutating func skipOne() -> Bool {
     guard !rest.isEmpty else { return false }
     rest = rest.dropFirst()
@@ -215,14 +216,14 @@ struct ByteReader {
     if ["st", "nd", "rd", "th", "er"].contains(word) { rest = rest.dropFirst(2) }
   }
 
-  /// A word of letters in any script, in lowercase.
+  /// Reads a word of letters in any script, and returns it in lowercase; empty if there is none.
   mutating func word() -> String {
     let letters = rest.prefix { $0 >= 0x80 || 0x41...0x5A ~= $0 || 0x61...0x7A ~= $0 }
     rest = rest[letters.endIndex...]
     return String(decoding: letters, as: UTF8.self).lowercased()
   }
 
-  /// `hh.mm` and `hh.mm.ss`.
+  /// Reads `hh.mm` or `hh.mm.ss`.
   mutating func dottedTime() -> Time? {
     let start = rest
     guard let hour = number(upTo: 2), take("."), let minute = number(exactly: 2) else {
@@ -233,7 +234,7 @@ struct ByteReader {
     return time
   }
 
-  /// `hh:mm`, `hh:mm:ss` with fractions, or `hhmmss`, optionally followed by AM or PM.
+  /// Reads `hh:mm`, `hh:mm:ss` with fractions, or `hhmmss`, optionally followed by AM or PM.
   mutating func time() -> Time? {
     var time = Time()
     let start = rest
@@ -254,7 +255,7 @@ struct ByteReader {
       if let second = number(exactly: 2) {
         time.second = Double(second)
       } else {
-        // Four digits are a year.
+        // Four digits are a year, unless a `Z` follows.
         guard rest.first == UInt8(ascii: "Z") else { return restore(start) }
       }
     }
@@ -299,8 +300,8 @@ struct ByteReader {
     time.hour = time.hour % 12 + (word.hasPrefix("pm") ? 12 : 0)
   }
 
-  /// `Z`, `+hh:mm`, `-hhmm`, `+hh`, a name, or a name followed by an offset, such as `GMT+2` and
-  /// `EST -0500`.
+  /// Reads `Z`, `+hh:mm`, `-hhmm`, `+hh`, a name, or a name followed by an offset, such as `GMT+2`
+  /// and `EST -0500`.
   mutating func zone() -> Zone? {
     let start = rest
     let name = word()

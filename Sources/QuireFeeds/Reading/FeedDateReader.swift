@@ -8,7 +8,7 @@ import QuirePagination
 
 /// Parses dates as feeds write them.
 public enum FeedDate {
-  /// Parses a date in any form that feeds use; nil if it is not one.
+  /// Parses a date in any form that feeds use. Returns nil if the text is not a date.
   public static func read(_ text: String) -> Date? {
     FeedDateReader.read(text, as: .rfc3339)?.date
   }
@@ -45,7 +45,7 @@ struct FeedDateReader {
 
   private let bytes: [UInt8]
 
-  /// Parses a date; nil if it is not one.
+  /// Parses a date. Returns nil if the text is not a date.
   static func read(_ text: String, as style: Style) -> Finding? {
     // No date is longer.
     guard text.utf8.count <= 128 else { return nil }
@@ -75,8 +75,9 @@ extension FeedDateReader {
   private static let months = Array("JanFebMarAprMayJunJulAugSepOctNovDec".utf8)
   private static let weekdays = Array("MonTueWedThuFriSatSun".utf8)
 
-  /// The seconds of a date in the most common form without any error: `Tue, 03 Jun 2003 09:39:21
-  /// GMT`, or with `+0200` at the end. Nil for every other form.
+  /// Returns the seconds since 1970 of a date in RSS's most common form, for speed: `Tue, 03 Jun
+  /// 2003 09:39:21 GMT`, or with `+0200` at the end. Any other form, and any error, is nil, and
+  /// left to the general parser.
   private static func common(_ text: UnsafeBufferPointer<UInt8>) -> Double? {
     guard text.count == 29 || text.count == 31, text[3] == 0x2C, text[4] == 0x20, text[7] == 0x20,
       text[11] == 0x20, text[16] == 0x20, text[19] == 0x3A, text[22] == 0x3A, text[25] == 0x20,
@@ -94,7 +95,7 @@ extension FeedDateReader {
       whole, month + 1, day, hour, minute, Double(second), offset: offset)
   }
 
-  /// The offset of `GMT` or `+0200` at the end, in seconds east of UTC.
+  /// Returns the offset of `GMT` or `+0200` at the end, in seconds east of UTC.
   private static func offset(_ text: UnsafeBufferPointer<UInt8>) -> Int? {
     if text.count == 29 { return text[26...].elementsEqual("GMT".utf8) ? 0 : nil }
     guard text[26] == 0x2B || text[26] == 0x2D, let hours = number(text, 27), hours <= 15,
@@ -103,13 +104,13 @@ extension FeedDateReader {
     return (text[26] == 0x2D ? -1 : 1) * (hours * 3_600 + minutes * 60)
   }
 
-  /// A two-digit number.
+  /// Returns a two-digit number.
   private static func number(_ text: UnsafeBufferPointer<UInt8>, _ place: Int) -> Int? {
     let (first, second) = (text[place] &- 0x30, text[place + 1] &- 0x30)
     return first < 10 && second < 10 ? Int(first) * 10 + Int(second) : nil
   }
 
-  /// The index of a three-letter abbreviation among months or days.
+  /// Returns the index of a three-letter abbreviation among months or days.
   private static func place(
     of text: UnsafeBufferPointer<UInt8>, at start: Int, in names: [UInt8]
   ) -> Int? {
@@ -146,7 +147,7 @@ extension FeedDateReader {
   }
 }
 
-/// White space of XML.
+/// The white space of XML.
 enum XMLSpace {
   static func isSpace(_ byte: UInt8) -> Bool {
     byte == 0x20 || byte == 0x0A || byte == 0x09 || byte == 0x0D
@@ -161,7 +162,7 @@ enum XMLSpace {
 }
 
 /// A date that begins with its year: RFC 3339, W3C-DTF and other profiles of ISO 8601; or a number
-/// since 1970.
+/// of seconds or milliseconds since 1970.
 private struct ISODate {
   var seconds: Double
   /// Whether it is a full date and time with a zone (RFC 3339).
@@ -206,7 +207,7 @@ private struct ISODate {
     return ISODate(seconds: text.count == 13 ? number / 1_000 : number)
   }
 
-  /// A date by its day of the year.
+  /// Returns a date by its day of the year.
   private static func ordinal(_ year: Int, _ day: Int) -> ISODate? {
     guard let start = CivilTime.seconds(year, 1, 1), let end = CivilTime.seconds(year, 12, 31)
     else { return nil }
@@ -267,12 +268,13 @@ private struct WordDate {
     var weekday: Int?
     var numbers: [(value: Int, digits: Int)] = []
     var month: Int?
-    /// The count of numbers before the month.
+    /// The number of numbers before the month.
     var numbersBeforeMonth = 0
     /// Whether the month may be a day of the week instead, such as the French `mar.`.
     var mayBeDay = false
     var time: ByteReader.Time?
     var zone: ByteReader.Zone?
+    /// Whether a part of the date is in a form that RFC 822 does not allow.
     var isOdd = false
   }
 
@@ -331,7 +333,7 @@ private struct WordDate {
   private mutating func take(_ parts: inout Parts) -> Bool {
     let word = reader.word()
     guard !word.isEmpty else {
-      // "-0-", "'" and the like.
+      // A stray character, such as in "-0-" or "'".
       parts.isOdd = true
       return reader.skipOne()
     }
@@ -360,7 +362,7 @@ private struct WordDate {
     return isBehind
   }
 
-  /// The year, month and day, and the number of digits of the year.
+  /// Returns the year, the month and the day, and the number of digits of the year.
   private func date(of parts: Parts) -> (Int, Int, Int, Int)? {
     let numbers = parts.numbers
     if let month = parts.month {
@@ -384,8 +386,8 @@ private struct WordDate {
       : (Self.year(last), first, second, last.digits)
   }
 
-  /// Two digits up to 68 are in this century (RFC 2822, §4.3, has the limit at 49; POSIX at 68),
-  /// and three count from 1900.
+  /// Returns a full year. Two digits up to 68 are in this century (RFC 2822, §4.3, has the limit at
+  /// 49; POSIX at 68), and three count from 1900.
   private static func year(_ number: (value: Int, digits: Int)) -> Int {
     switch number.digits {
     case ...2: number.value + (number.value < 69 ? 2_000 : 1_900)

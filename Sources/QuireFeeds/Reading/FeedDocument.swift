@@ -11,7 +11,8 @@ public import QuirePagination
 public struct FeedDocument: PageDocument {
   /// The feed's properties in this page.
   public let feed: Feed
-  /// By when each sitemap of `feed.sitemaps` was changed last; nil where the index does not say.
+  /// For each of `feed.sitemaps`, the latest possible date of its last change; nil if the index
+  /// gives none.
   let sitemapDates: [Date?]
   private let base: any PageDocument
 
@@ -21,18 +22,18 @@ public struct FeedDocument: PageDocument {
     self.base = base
   }
 
-  /// The value at `path` in the page's format.
+  /// Returns the value at `path` in the page's format.
   public func value(at path: PagePath) throws -> JSONValue? { try base.value(at: path) }
 
-  /// The count at `path` in the page's format.
+  /// Returns the count at `path` in the page's format.
   public func count(at path: PagePath) throws -> Int? { try base.count(at: path) }
 
-  /// The value at `path` in the last item.
+  /// Returns the value at `path` in the last item.
   public func value(at path: PagePath, inLastItemOf items: Pagination.Items) throws -> JSONValue? {
     try base.value(at: path, inLastItemOf: items)
   }
 
-  /// The base of relative links at `path`.
+  /// Returns the base of relative links at `path`.
   public func base(at path: PagePath) -> String? { base.base(at: path) }
 }
 
@@ -42,7 +43,8 @@ public struct ParsedFeed: Hashable, Sendable {
   public var feed: Feed
   /// The entries, in the publisher's order.
   public var entries: [FeedEntry]
-  /// By when each of the feed's sitemaps was changed last; nil where the index does not say.
+  /// For each of the feed's sitemaps, the latest possible date of its last change; nil if the index
+  /// gives none.
   private(set) var sitemapDates: [Date?] = []
 
   init(feed: Feed, entries: [FeedEntry], sitemapDates: [Date?] = []) {
@@ -61,8 +63,8 @@ public struct ParsedFeed: Hashable, Sendable {
   ///     document's own declaration (RFC 7303).
   ///   - options: How the feed is read.
   ///
-  /// Throws `PageError`: `unexpectedMediaType` if it is not a feed, `truncated` if it is
-  /// incomplete, `malformed`, or `limitExceeded`.
+  /// Throws `PageError`: `unexpectedMediaType` if the document is not a feed, `truncated` if it is
+  /// incomplete, `malformed` if it cannot be repaired, or `limitExceeded`.
   public init(
     _ bytes: [UInt8], url: String? = nil, contentType: String? = nil,
     options: FeedOptions = FeedOptions()

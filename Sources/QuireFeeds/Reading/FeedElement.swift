@@ -112,7 +112,7 @@ extension FeedElement {
     "xlink": "http://www.w3.org/1999/xlink",
   ]
 
-  /// The namespace for an undeclared prefix.
+  /// Returns the namespace for an undeclared prefix.
   static func namespace(ofPrefix prefix: String) -> String {
     prefixes[prefix] ?? "urn:undeclared:" + prefix
   }
@@ -220,10 +220,11 @@ extension FeedElement {
     ],
   ]
 
-  /// The meaning of each name of a page, by number, and whether the root's namespace is known.
+  /// Returns the meaning of each name of a page, by number, and whether the root's namespace is
+  /// known.
   ///
-  /// If it is not, the root's name identifies the format, and elements in that namespace belong to
-  /// it.
+  /// If the root's namespace is unknown, the root's name identifies the format, and elements in
+  /// that namespace belong to the format.
   static func table(of document: XMLDocument) -> (elements: [FeedElement?], isKnown: Bool) {
     let root = document.name(document.root.nameNumber)
     let home = key(of: root.namespace)
@@ -246,9 +247,10 @@ extension FeedElement {
     }
   }
 
-  /// The namespace in lowercase, with `http`, and without a closing slash or number sign.
+  /// Returns the namespace in lowercase, with `http`, and without a closing slash or number sign.
   private static func key(of namespace: String?) -> String {
-    // A page may have a million names in one long namespace, and no known one is as long as this.
+    // Only the start is compared: a page may have a million names in one long namespace, and no
+    // known namespace is as long as this.
     var key = String(decoding: (namespace ?? "").utf8.prefix(256), as: UTF8.self).lowercased()
     while key.last == "/" || key.last == "#" || key.last == " " { key.removeLast() }
     if key.hasPrefix("https://") { key = "http" + key.dropFirst(5) }

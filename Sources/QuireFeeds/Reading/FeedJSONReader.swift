@@ -13,10 +13,11 @@ import QuirePagination
 /// unchecked.
 struct FeedJSONReader {
   let scope: FeedScope
+  /// Whether Quire itself encoded the JSON, so that `_quire` is read.
   private let isEncoded: Bool
   var repairs = RepairTally()
-  /// The most persons, files and other parts of each kind in an item or the feed, and whether one
-  /// has more.
+  /// The maximum number of persons, files and other parts of each kind in an item or the feed, and
+  /// whether one has more.
   let partLimit: Int
   private(set) var hasTooManyParts = false
   /// The number of bytes by which addresses may still grow beyond their length in the page.
@@ -33,12 +34,13 @@ struct FeedJSONReader {
     growthLeft = growthLimit
   }
 
-  /// The `_quire` of a feed, an entry or a part of one; nil for a publisher's JSON.
+  /// Returns the `_quire` of a feed, an entry or a part of one; nil for a publisher's JSON.
   private func addition(to value: JSONValue) -> JSONValue? { isEncoded ? value["_quire"] : nil }
 
   // MARK: Values
 
-  /// A text. A number counts as one, by mistake of the publisher.
+  /// Returns a text. A number counts as a text, and as a repair, because publishers write one by
+  /// mistake.
   mutating func string(_ value: JSONValue?) -> String? {
     switch value {
     case nil, .null?: return nil
@@ -90,7 +92,7 @@ struct FeedJSONReader {
     }
   }
 
-  /// A number of seconds in the range of a duration.
+  /// Returns a number of seconds as a duration; nil if it is negative, or more than 10¹².
   mutating func duration(_ value: JSONValue?) -> Duration? {
     number(value).flatMap { 0...1e12 ~= $0 ? .seconds($0) : nil }
   }
@@ -197,7 +199,7 @@ struct FeedJSONReader {
   }
 }
 
-/// The members of `_quire`, for properties without a member in JSON Feed.
+/// Reads `_quire`, which has the properties without a member in JSON Feed.
 extension FeedJSONReader {
   mutating func readMore(_ more: JSONValue, into feed: inout Feed) {
     feed.format = string(more["format"]).flatMap { FeedFormat($0) } ?? feed.format
@@ -336,8 +338,8 @@ struct JSONTextRepair {
   /// The number of repaired values.
   private(set) var count = 0
 
-  /// All items of a page in order, including those with bytes that are not UTF-8, which were
-  /// collected as bad items.
+  /// Returns all items of a page in order, including those with bytes that are not UTF-8, which
+  /// were collected as bad items.
   func items(of decoded: DecodedItems<RawItem>) throws -> [RawItem] {
     guard !decoded.badItems.isEmpty else { return decoded.items }
     var items: [RawItem] = []
@@ -400,7 +402,7 @@ struct JSONTextRepair {
     return bytes
   }
 
-  /// The code unit of `\uXXXX` at an index; nil if there is none.
+  /// Returns the code unit of `\uXXXX` at an index; nil if there is none.
   private static func unit(in bytes: [UInt8], at place: Int) -> UInt16? {
     guard place + 6 <= bytes.count, bytes[place] == UInt8(ascii: "\\"),
       bytes[place + 1] == UInt8(ascii: "u")

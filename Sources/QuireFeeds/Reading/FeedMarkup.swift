@@ -8,14 +8,14 @@ struct FeedMarkup {
   private var output = ""
   private var room: LinkRoom
 
-  /// The content of an element, within `scope`.
+  /// Returns the content of an element as HTML; `scope` is that of the element.
   static func inner(_ node: XMLTreeNode, _ scope: FeedScope) -> String {
     var markup = FeedMarkup(room: LinkRoom(for: node.byteCount))
     for part in node.content { markup.write(part, scope, hasOwnBase: false) }
     return markup.output
   }
 
-  /// Void elements (HTML, §13.1.2).
+  /// The void elements, which have no end tag (HTML, §13.1.2).
   static let void: Set<String> = [
     "area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "source", "track",
     "wbr",
@@ -48,7 +48,7 @@ struct FeedMarkup {
     }
   }
 
-  /// The attributes of an element without XML's own ones, and with `xml:lang` as `lang`.
+  /// Returns the attributes of an element without XML's own ones, and with `xml:lang` as `lang`.
   private func attributes(
     of node: XMLTreeNode, _ special: [(name: String, value: String)]
   ) -> [(name: String, value: String)] {

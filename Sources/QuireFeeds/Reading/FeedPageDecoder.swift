@@ -6,18 +6,18 @@ import QuireXML
 /// Decodes the pages of feeds in any format.
 ///
 /// The first byte after white space distinguishes JSON from XML, because the Content-Types of feeds
-/// are unreliable; an address there begins a sitemap that is a text. `client.feed(at:)` combines it
-/// with paging; alone, it can be used with a description of your own.
+/// are unreliable; an address there begins a sitemap in the text format. `client.feed(at:)`
+/// combines the decoder with paging; alone, it can be used with a description of your own.
 public struct FeedPageDecoder: PageDecoder {
   private let options: FeedOptions
 
   /// Creates a decoder.
   public init(options: FeedOptions = FeedOptions()) { self.options = options }
 
-  /// True: an incomplete document is an error.
+  /// True, because the decoder recognises an incomplete document, and throws an error.
   public var isSelfDelimiting: Bool { true }
 
-  /// Starts a page.
+  /// Starts to decode a page, with the limits of the options.
   public func begin(_ context: DecodingContext) -> any PageDecoding<FeedEntry> {
     var context = context
     context.limits = options.limits
@@ -29,23 +29,25 @@ public struct FeedPageDecoder: PageDecoder {
 struct FeedPageDecoding: PageDecoding {
   private let context: DecodingContext
   private let options: FeedOptions
-  /// The received bytes; only the first ones once the parser has their text.
+  /// The received bytes; only the first 128 once `hasText` is set.
   private var bytes: [UInt8] = []
+  /// Whether the encoding is decided, so that the parser keeps the page's text.
   private var hasText = false
-  /// Whether other bytes precede the declaration, from which the parser has the text.
+  /// Whether other bytes precede the XML declaration, so that the parser started there.
   private var isBehindOther = false
-  /// Whether the parser uses another encoding than the declared one, which is unknown.
+  /// Whether the declared encoding is unknown, so that the parser uses another one.
   private var isGuessed = false
+  /// Whether the page is JSON; nil until its first byte has been received.
   private var isJSON: Bool?
-  /// The sitemap that the page is, if it is one that is a text.
+  /// The reader of the page if it is a sitemap in the text format; otherwise nil.
   private var addresses: SitemapText?
   /// The parts of a JSON page, which are joined when it is complete.
   private var parts: [[UInt8]] = []
   private var limitGuard: JSONLimitGuard
-  /// The amount of text at which the next trial repair is due.
+  /// The number of bytes of text at which the next trial repair is due.
   private var nextLook = 512 << 10
   private var parser: XMLPageParser?
-  /// Why libxml2 cannot continue, if a repair may help.
+  /// The fault at which the parser stopped, if a repair may help.
   private var refusal: XMLFault?
   private var entries: [FeedEntry] = []
 
@@ -97,7 +99,8 @@ struct FeedPageDecoding: PageDecoding {
     }
   }
 
-  /// Once the encoding is known, the bytes are not needed besides their text.
+  /// Parses a slice that begins at `start`. Until the encoding is known, the bytes are kept, so
+  /// that they can be parsed again.
   private mutating func receive(xml slice: [UInt8], at start: Int) throws {
     guard start <= Self.headSize, bytes.count > Self.headSize else {
       return try feed(slice[...])
@@ -106,7 +109,7 @@ struct FeedPageDecoding: PageDecoding {
     if declaration == 0 || options.isStrict {
       try feed(slice[...])
     } else {
-      // Anything may precede the declaration.
+      // Other bytes precede the declaration: parse from there.
       isBehindOther = true
       try begin(again: declaration, charset)
     }
@@ -130,7 +133,8 @@ struct FeedPageDecoding: PageDecoding {
   /// The number of bytes in which to look for a declaration.
   private static let headSize = 64 << 10
 
-  /// White space, the bytes of a byte order mark, and the zeros of UTF-16.
+  /// Whether a byte may precede the document: white space, the bytes of a byte order mark, and the
+  /// zeros of UTF-16.
   private static func isSilent(_ byte: UInt8) -> Bool {
     [0x20, 0x09, 0x0A, 0x0D, 0xEF, 0xBB, 0xBF, 0xFE, 0xFF, 0].contains(byte)
   }
@@ -202,7 +206,7 @@ struct FeedPageDecoding: PageDecoding {
   mutating func read() throws -> (parsed: ParsedFeed, document: any PageDocument) {
     defer { (bytes, parts, parser) = ([], [], nil) }
     if addresses != nil { return try readAddresses() }
-    // Too few bytes came to begin an address.
+    // The page is too short for the beginning of an address.
     if isJSON == nil, let first = bytes.firstIndex(where: { !Self.isSilent($0) }) {
       isJSON = bytes[first] == UInt8(ascii: "{")
       parser = try makeParser(charset: charset)
@@ -236,13 +240,13 @@ struct FeedPageDecoding: PageDecoding {
       guard let parsed = try parse(document, repairs) else { throw Self.noFeed(document) }
       return (parsed, document)
     } catch let error as PageError where first != nil && error.code == .unexpectedMediaType {
-      // The root element says more than the failed repair.
+      // The error that names the root element says more than the error of the repair.
       throw Self.noFeed(first)
     }
   }
 
-  /// Whether the page declares UTF-16 in bytes that clearly are not, or another encoding than its
-  /// byte order mark.
+  /// Whether the page declares UTF-16 in bytes that clearly are not UTF-16, or another encoding
+  /// than that of its byte order mark.
   private var saysOtherEncoding: Bool {
     let head = bytes.prefix(128)
     let hasMark = head.starts(with: [0xEF, 0xBB, 0xBF])
@@ -297,7 +301,7 @@ struct FeedPageDecoding: PageDecoding {
     }
   }
 
-  /// The page's text in UTF-8; `first` is its document, if it could be parsed.
+  /// Returns the page's text in UTF-8; `first` is the page's document, if it could be parsed.
   private func text(
     _ first: XMLDocument?, from start: Int, _ tally: inout RepairTally
   ) throws -> [UInt8] {
@@ -305,7 +309,7 @@ struct FeedPageDecoding: PageDecoding {
       return try utf8(of: start == 0 ? bytes : Array(bytes[start...]), &tally)
     }
     do throws(XMLFault) {
-      // The encoding turned out to be another one, so the text is invalid.
+      // The encoding turned out to be wrong, so the text is invalid.
       if let refusal, refusal.kind == .encoding { throw refusal }
       let text = if let first { first.text } else { try parser.finishText() }
       note(parser.textRepairs, in: &tally)
@@ -315,7 +319,8 @@ struct FeedPageDecoding: PageDecoding {
     }
   }
 
-  /// The page in UTF-8. If HTTP's encoding is unknown, the page's own is used, or else UTF-8.
+  /// Returns the page in UTF-8. If HTTP's encoding is unknown, the page's own is used, or else
+  /// UTF-8.
   private func utf8(of bytes: [UInt8], _ tally: inout RepairTally) throws -> [UInt8] {
     for label in [charset, nil, "utf-8"] {
       do throws(XMLFault) {
@@ -332,7 +337,8 @@ struct FeedPageDecoding: PageDecoding {
     return []
   }
 
-  /// The index of the XML declaration if other bytes precede it, because it declares the encoding.
+  /// Returns the index of the XML declaration if other bytes precede it, otherwise 0: the parser
+  /// must start at the declaration, which names the encoding.
   private static func documentStart(_ bytes: [UInt8]) -> Int {
     let head = bytes.prefix(headSize)
     var index = 0
@@ -492,7 +498,7 @@ struct FeedPageDecoding: PageDecoding {
     return page
   }
 
-  /// The feed's members at the top level, without its items.
+  /// Returns the feed's members at the top level, without its items.
   private static func properties(
     of document: any PageDocument, _ repair: inout JSONTextRepair
   ) throws -> JSONValue {

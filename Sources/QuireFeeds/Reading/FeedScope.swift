@@ -5,9 +5,9 @@ import QuireXML
 struct FeedScope {
   /// `xml:base`, else the feed's address; nil if neither is known.
   private var base: URLReference?
-  /// The base as text.
+  /// The text of `base`.
   private(set) var baseText: String?
-  /// Whether an element declares the base.
+  /// Whether an `xml:base` set the base, rather than the feed's address.
   private(set) var hasOwnBase = false
   var language: String?
 
@@ -18,7 +18,7 @@ struct FeedScope {
     baseText = base?.text
   }
 
-  /// The scope within an element.
+  /// Returns the scope within an element.
   func within(_ node: XMLTreeNode) -> FeedScope {
     var scope = self
     for (name, value) in node.attributes(in: Self.xml) {
@@ -33,11 +33,12 @@ struct FeedScope {
     return scope
   }
 
-  /// The absolute address; nil if it is invalid or must not be followed.
+  /// Returns the absolute address; nil if it is invalid or must not be followed.
   ///
-  /// Addresses that violate RFC 3986 are repaired as browsers do it: surrounding white space and control
-  /// characters are removed, and tabs and line breaks; a backslash is a slash where it would part an address of the
-  /// web, and other forbidden characters are encoded. Source: URL Standard, section 4.4.
+  /// Addresses that violate RFC 3986 are repaired as browsers do (URL Standard, section 4.4). White
+  /// space and control characters are removed at both ends, tabs and line breaks everywhere. A
+  /// backslash before the query of a web address becomes a slash. Other forbidden characters are
+  /// percent-encoded.
   func absolute(_ text: String) -> String? {
     if Self.isPlainlyAbsolute(text) { return text }
     guard let reference = Self.reference(text) else { return nil }
@@ -50,7 +51,8 @@ struct FeedScope {
     return reference.resolved(against: base).text
   }
 
-  /// Whether a browser would run or show the contents of the address itself.
+  /// Whether a browser would run or show the contents of the address itself: `javascript:`,
+  /// `vbscript:`, `data:`.
   private static func isUnsafe(_ reference: URLReference) -> Bool {
     ["javascript", "vbscript", "data"].contains(reference.scheme?.lowercased())
   }
@@ -70,8 +72,8 @@ struct FeedScope {
   }
 
   private static func reference(_ text: String) -> URLReference? {
-    // Parsers agree on these characters, but they could end an attribute if the address is not
-    // escaped.
+    // `URLReference` accepts these characters, but they could end an attribute into which a program
+    // writes the address without escaping it.
     let hasQuotes = text.utf8.contains { $0 == 0x22 || $0 == 0x3C || $0 == 0x3E }
     if !hasQuotes, let reference = try? URLReference(text) {
       return reference.text.isEmpty ? nil : reference
@@ -99,13 +101,13 @@ struct FeedScope {
     return String(decoding: bytes, as: UTF8.self)
   }
 
-  /// The bytes without spaces and control characters at both ends.
+  /// Returns the bytes without spaces and control characters at both ends.
   private static func trimmed(_ bytes: [UInt8]) -> ArraySlice<UInt8> {
     guard let last = bytes.lastIndex(where: { $0 > 0x20 }) else { return [] }
     return bytes[...last].drop { $0 <= 0x20 }
   }
 
-  /// Whether an address has one of the schemes of the web, or none.
+  /// Whether an address has no scheme, or one in which browsers read a backslash as a slash.
   private static func isOfWeb(_ address: ArraySlice<UInt8>) -> Bool {
     let start = address.prefix { !"/\\?#".utf8.contains($0) }
     guard let colon = start.firstIndex(of: UInt8(ascii: ":")) else { return true }

@@ -11,12 +11,13 @@ import QuireXML
 extension FeedXMLReader {
   /// Values that are used only if there are no better ones.
   struct EntryFallback {
-    /// Used only without the format's own identifier, regardless of the order of elements.
+    /// The identifier of Dublin Core, used only if the format's own is missing, whatever the order
+    /// of elements.
     var identifier: String?
     var title: FeedText?
     var summary: FeedText?
     var authors: [FeedPerson] = []
-    /// The source's authors are the entry's if that has none (RFC 4287, §4.2.1).
+    /// The authors of the source, which are the entry's if it has none (RFC 4287, §4.2.1).
     var sourceAuthors: [FeedPerson] = []
     var published: Date?
     var issued: Date?
@@ -33,7 +34,7 @@ extension FeedXMLReader {
     var longitude: Double?
     var rights: FeedText?
     var duration: Duration?
-    /// The index of the entry's file with an address.
+    /// The indexes of the entry's files in `enclosures`, by address.
     var files: [String: Int] = [:]
   }
 
@@ -121,7 +122,7 @@ extension FeedXMLReader {
     switch element {
     case .description:
       if let inner = node.children.first(where: { self.element($0) == .contentEncoded }) {
-        // Apple's own podcast example is written like this.
+        // `content:encoded` within `description`, as in Apple's own example of a podcast.
         entry.content = entry.content ?? text(inner, scope.within(node))
       } else {
         entry.summary = entry.summary ?? text(node, scope)
@@ -139,7 +140,7 @@ extension FeedXMLReader {
   }
 
   private mutating func readEnclosure(_ node: XMLTreeNode, _ scope: FeedScope) {
-    // RSS 1.0's module has rdf:resource.
+    // RSS 1.0's module for enclosures has `rdf:resource`.
     let location =
       node.attribute("url") ?? node.attribute("href") ?? node.attribute("resource", in: Self.rdf)
     guard let url = address(location ?? node.text, scope) else { return }
@@ -207,7 +208,7 @@ extension FeedXMLReader {
       default: break
       }
     }
-    // The form of RSS, possibly with elements of other formats.
+    // In RSS the title is the text, possibly beside elements of other formats.
     if source.title == nil, let text = node.text {
       source.title = node.hasChildren ? self.text(node, outer)?.plain : text
     }
@@ -215,7 +216,7 @@ extension FeedXMLReader {
     entry.source = source
   }
 
-  /// A source of Dublin Core: an address or a name.
+  /// Reads a source of Dublin Core: an address or a name.
   private mutating func readSource(text node: XMLTreeNode, _ scope: FeedScope) {
     guard entry.source == nil, let text = node.text else { return }
     let isAddress = text.hasPrefix("http://") || text.hasPrefix("https://")
@@ -354,7 +355,8 @@ extension FeedXMLReader {
     settlePermalink()
   }
 
-  /// A `guid` that is a permalink is the address of the entry, or its canonical address.
+  /// Uses a `guid` that is a permalink as the entry's address, or as its canonical address if the
+  /// entry has another one.
   private mutating func settlePermalink() {
     guard fallback.guidIsPermalink, let id = entry.id,
       id.hasPrefix("http://") || id.hasPrefix("https://"),
@@ -384,7 +386,7 @@ extension FeedEntry {
       height: old.height ?? enclosure.height)
   }
 
-  /// Sets properties from the links with a relation.
+  /// Sets the properties that links with a relation determine: addresses, files, and comments.
   mutating func settleLinks(_ files: inout [String: Int]) {
     guard !links.isEmpty else { return }
     let alternates = links.filter { $0.relation.lowercased() == "alternate" }

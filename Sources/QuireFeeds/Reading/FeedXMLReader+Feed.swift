@@ -62,7 +62,7 @@ extension FeedXMLReader {
       // An Atom author whose namespace is missing.
       feed.authors.add(person(node, scope))
     case .editor, .author:
-      // The managing editor comes first.
+      // The managing editor comes before other authors.
       feed.authors.insert(contentsOf: node.text.map { [FeedPerson(rss: $0)] } ?? [], at: 0)
     case .webmaster: fallback.authors.add(node.text.map(FeedPerson.init(rss:)))
     case .atomAuthor: feed.authors.add(person(node, scope))
@@ -145,15 +145,15 @@ extension FeedXMLReader {
     }
   }
 
-  /// A link for funding, whose registered relation is `payment`.
+  /// Returns a link for funding, with the registered relation `payment`.
   private mutating func funding(_ node: XMLTreeNode, _ scope: FeedScope) -> FeedLink? {
     address(node.attribute("url"), scope).map {
       FeedLink($0, relation: "payment", title: node.text)
     }
   }
 
-  /// The interval between episodes, by a recurrence rule (RFC 5545, §3.3.10) as far as it gives
-  /// one; and whether the podcast is complete.
+  /// Reads the interval between episodes from a recurrence rule (RFC 5545, §3.3.10), and whether
+  /// the podcast is complete.
   private func readFrequency(
     _ node: XMLTreeNode, into feed: inout Feed, _ fallback: inout Fallback
   ) {
@@ -186,7 +186,7 @@ extension FeedXMLReader {
       role: node.attribute("role")?.lowercased() ?? "host")
   }
 
-  /// iTunes categories, which are nested.
+  /// Returns an iTunes category, and the categories nested in it.
   mutating func categories(_ node: XMLTreeNode) -> [FeedCategory] {
     guard takePart() else { return [] }
     let scheme = "http://www.itunes.com/dtds/podcast-1.0.dtd"
@@ -198,7 +198,8 @@ extension FeedXMLReader {
     return found
   }
 
-  /// A picture: `url` in `image`, or the `href` of iTunes, which is a fallback.
+  /// Reads a picture: the `url` element of RSS's `image` as the icon, or the address of
+  /// `itunes:image` as a fallback.
   mutating func readImage(
     _ node: XMLTreeNode, _ scope: FeedScope, into feed: inout Feed,
     _ fallback: inout String?
@@ -263,7 +264,8 @@ extension FeedXMLReader {
 }
 
 extension Feed {
-  /// Sets properties from the links with a relation.
+  /// Sets the properties that links with a relation determine: the web page, the feed's own
+  /// address, hubs, and other pages.
   mutating func settleLinks() {
     var announced = Set(hubs.map(\.url))
     for link in links {

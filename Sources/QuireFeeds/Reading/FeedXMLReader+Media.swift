@@ -38,7 +38,7 @@ extension FeedXMLReader {
     }
   }
 
-  /// A text with `type`, `plain` or `html` (Media RSS 1.5.1).
+  /// Reads a text whose `type` is `plain` or `html` (Media RSS 1.5.1).
   private mutating func typed(_ node: XMLTreeNode, _ outer: FeedScope) -> FeedText? {
     let scope = outer.within(node)
     guard let value = node.text else { return nil }
@@ -46,8 +46,8 @@ extension FeedXMLReader {
     return FeedText(value, kind: .html, language: scope.language, base: base(of: scope))
   }
 
-  /// Whether an entry has explicit content, by the simple scheme, which is the default, or the
-  /// older `media:adult`.
+  /// Reads whether an entry has explicit content: by the simple scheme, which is the default, or by
+  /// the older `media:adult`.
   private mutating func readRating(_ node: XMLTreeNode) {
     guard (node.attribute("scheme") ?? "urn:simple").lowercased() == "urn:simple",
       let isAdult = ["adult": true, "true": true, "nonadult": false, "false": false][
@@ -58,7 +58,7 @@ extension FeedXMLReader {
     entry.episode = episode
   }
 
-  /// A page that plays media without an address of their own.
+  /// Adds the page of a player as a file, for media without an address of their own.
   private mutating func readPlayer(_ node: XMLTreeNode, _ scope: FeedScope, title: String? = nil) {
     guard let url = address(node.attribute("url"), scope) else { return }
     entry.add(
@@ -69,7 +69,7 @@ extension FeedXMLReader {
   }
 
   private mutating func readContent(_ node: XMLTreeNode, _ scope: FeedScope) {
-    // The description of the file is inside the element.
+    // The file's title, description and so on are inside the element.
     var title: String?
     var player: XMLTreeNode?
     for child in node.children {

@@ -10,27 +10,28 @@ import QuireXML
 /// Reads a feed and its entries from an XML page.
 struct FeedXMLReader {
   let document: XMLDocument
-  /// The meaning of each name in the page.
+  /// The meaning of each name in the page, by its number.
   let elements: [FeedElement?]
   /// Whether the root's namespace is known.
   private let isKnown: Bool
   var repairs = RepairTally()
 
-  /// The most entries of a page, and whether it has more.
+  /// The maximum number of entries in a page, and whether this page has more.
   private let limit: Int
   private(set) var isBeyondLimit = false
-  /// The most parts of an entry or of the feed's properties, those of the current one, and whether
-  /// one has more.
+  /// The maximum number of parts of an entry or of the feed's properties, the number in the current
+  /// one, and whether any has more.
   let partLimit: Int
   private var parts = 0
   private(set) var hasTooManyParts = false
-  /// The parts left for all entries together: one element can hold many keywords, or grow much
-  /// longer.
+  /// The number of parts left for all entries together. The limits on elements do not bound them,
+  /// because one element can hold many keywords, and its addresses can become much longer.
   private var partsLeft: Int
-  /// The entry that is read, and what it gets where there is nothing better.
+  /// The entry that is being read, and values that are used only if there are no better ones.
   var entry = FeedEntry()
   var fallback = EntryFallback()
-  /// By when each sitemap of an index was changed last, as far as the index says.
+  /// For each sitemap of an index, the latest possible date of its last change; nil if the index
+  /// gives none.
   private(set) var sitemapDates: [Date?] = []
   /// Whether the entries together have too many parts.
   var hasTooManyInAll: Bool { partsLeft < 0 }
@@ -43,11 +44,11 @@ struct FeedXMLReader {
     (elements, isKnown) = FeedElement.table(of: document)
   }
 
-  /// The most parts of an entry: links, persons, files, categories. Unlike elements in a text, each
-  /// takes memory.
+  /// Returns the maximum number of parts of an entry: links, persons, files, categories. Unlike
+  /// elements in a text, each takes memory.
   static func partLimit(items: Int) -> Int { max(4_096, items / 8) }
 
-  /// The meaning of an element.
+  /// Returns the meaning of an element; nil if it is unknown.
   @inline(__always)
   func element(_ node: XMLTreeNode) -> FeedElement? { elements[node.nameNumber] }
 
@@ -152,8 +153,9 @@ struct FeedXMLReader {
     return (feed, [], scope)
   }
 
-  /// The latest time that a date of an index can mean; nil for a year or a month alone, and for what is no
-  /// date. One without a time is any of that day's, wherever the publisher lives.
+  /// Returns the latest time that a date of an index can mean; nil for a year or a month alone, and
+  /// for text that is not a date. Adds two days, because a date without a time means that day in
+  /// the publisher's unknown time zone.
   private static func latest(_ text: String) -> Date? {
     let text = text.trimmingBlanks
     guard text.utf8.count >= 10, let date = FeedDateReader.read(text, as: .w3c)?.date else {
@@ -162,7 +164,8 @@ struct FeedXMLReader {
     return date.addingTimeInterval(2 * 86_400)
   }
 
-  /// The children of certain kinds; none, and a note, if there are too many.
+  /// Returns the children of certain kinds. If there are too many, returns none, and sets
+  /// `isBeyondLimit`.
   mutating func children(of node: XMLTreeNode, being wanted: [FeedElement]) -> [XMLTreeNode] {
     func isWanted(_ child: XMLTreeNode) -> Bool {
       element(child).map { wanted.contains($0) } ?? false
@@ -183,7 +186,7 @@ struct FeedXMLReader {
   /// Starts to count the parts of another entry.
   mutating func beginParts() { parts = 0 }
 
-  /// Counts a part; false, and a note, if there are too many.
+  /// Counts a part. If there are too many, returns false, and sets `hasTooManyParts`.
   @inline(__always)
   mutating func takePart() -> Bool {
     parts += 1
@@ -192,7 +195,7 @@ struct FeedXMLReader {
     return !hasTooManyParts
   }
 
-  /// The bytes of growth beyond the page that count as one part.
+  /// The number of bytes of growth beyond the page that count as one part.
   static let growth = 64
 
   /// Counts the bytes by which a text grows beyond the page: a long base can apply to a million
@@ -205,7 +208,7 @@ struct FeedXMLReader {
 
   // MARK: Values
 
-  /// The absolute address; nil, and a repair, if it is invalid.
+  /// Returns the absolute address. An invalid address is nil, and counts as a repair.
   mutating func address(_ text: String?, _ scope: FeedScope) -> String? {
     guard let text, !text.isEmpty else { return nil }
     let address = scope.absolute(text)
@@ -214,18 +217,19 @@ struct FeedXMLReader {
     return address
   }
 
-  /// The base of relative links in a text, which each element may declare.
+  /// Returns the base of relative links in a text. Counts a base from `xml:base` as growth, because
+  /// many texts can share one long base.
   mutating func base(of scope: FeedScope) -> String? {
     if scope.hasOwnBase { takeGrowth(scope.baseText?.utf8.count ?? 0) }
     return scope.baseText
   }
 
-  /// A date; nil, and a repair, if it cannot be parsed.
+  /// Parses a date. An unreadable date is nil, and counts as a repair.
   mutating func date(_ node: XMLTreeNode, as style: FeedDateReader.Style) -> Date? {
     node.text.flatMap { repairs.date($0, as: style) }
   }
 
-  /// A text of RSS, which is plain unless it looks like markup.
+  /// Reads a text of RSS, which is plain unless it looks like markup.
   mutating func text(
     _ node: XMLTreeNode, _ outer: FeedScope, isTitle: Bool = false
   ) -> FeedText? {
@@ -240,7 +244,7 @@ struct FeedXMLReader {
     return markup(value, .html, scope)
   }
 
-  /// A text of Atom 1.0 (RFC 4287, §3.1 and §4.1.3) or 0.3.
+  /// Reads a text of Atom 1.0 (RFC 4287, §3.1 and §4.1.3) or 0.3.
   mutating func atomText(_ node: XMLTreeNode, _ outer: FeedScope) -> FeedText? {
     let scope = outer.within(node)
     let source = address(node.attribute("src"), scope)
@@ -270,7 +274,7 @@ struct FeedXMLReader {
     return elsewhere
   }
 
-  /// The best of several contents in Atom 0.3: HTML, or else the first.
+  /// Returns the best of several contents in Atom 0.3: HTML, or else the first.
   private func alternative(in node: XMLTreeNode) -> XMLTreeNode? {
     var first: XMLTreeNode?
     for child in node.children where element(child) == .atomContent {
@@ -281,7 +285,7 @@ struct FeedXMLReader {
     return first
   }
 
-  /// The text of an element, with Base64 of Atom 0.3 decoded.
+  /// Returns the text of an element, with Base64 of Atom 0.3 decoded.
   private static func escapedText(of node: XMLTreeNode) -> String? {
     guard let text = node.text, node.attribute("mode")?.lowercased() == "base64",
       let data = Data(base64Encoded: text, options: .ignoreUnknownCharacters), !data.isEmpty
@@ -313,7 +317,7 @@ struct FeedXMLReader {
   ) -> FeedText? {
     var value = node.wholeText
     if let child = node.children.first(where: { _ in true }) {
-      // The bytes include the namespaces in scope.
+      // `bytes` adds declarations of the namespaces in scope.
       let bytes = child.bytes
       takeGrowth(bytes.count - child.byteCount)
       value = String(decoding: bytes, as: UTF8.self)
@@ -335,10 +339,10 @@ struct FeedXMLReader {
         withoutWindowsNumbers(value), kind: kind, language: scope.language, base: base(of: scope))
   }
 
-  /// Replaces control characters by those of Windows-1252, as browsers do for their numbers (HTML,
-  /// §13.2.5.80): `&#146;` is an apostrophe.
+  /// Replaces C1 control characters by the characters of Windows-1252 with the same numbers, as
+  /// browsers do for numeric references (HTML, §13.2.5.80): `&#146;` is an apostrophe.
   private mutating func withoutWindowsNumbers(_ text: String) -> String {
-    // In UTF-8 these controls begin with this byte, which is rare in valid texts.
+    // In UTF-8 these controls begin with the byte C2, which is rare in valid texts.
     var text = text
     guard text.withUTF8({ $0.contains(0xC2) }) else { return text }
     let controls: ClosedRange<Unicode.Scalar> = "\u{80}"..."\u{9F}"
@@ -353,7 +357,7 @@ struct FeedXMLReader {
     return String(output)
   }
 
-  /// A link of Atom.
+  /// Reads a link of Atom.
   mutating func link(_ node: XMLTreeNode, _ outer: FeedScope) -> FeedLink? {
     let scope = outer.within(node)
     guard let url = address(node.attribute("href") ?? node.text, scope) else { return nil }
@@ -368,7 +372,7 @@ struct FeedXMLReader {
       length: node.size("length"))
   }
 
-  /// A person of Atom.
+  /// Reads a person of Atom.
   mutating func person(_ node: XMLTreeNode, _ outer: FeedScope) -> FeedPerson? {
     let scope = outer.within(node)
     var person = FeedPerson()
@@ -384,14 +388,14 @@ struct FeedXMLReader {
     return person.isEmpty ? nil : person
   }
 
-  /// A contributor of Atom.
+  /// Reads a contributor of Atom.
   mutating func contributor(_ node: XMLTreeNode, _ scope: FeedScope) -> FeedPerson? {
     var person = person(node, scope)
     person?.role = "contributor"
     return person
   }
 
-  /// A license: its address as text or in an attribute.
+  /// Reads a license: its address as text or in an attribute.
   mutating func license(_ node: XMLTreeNode, _ scope: FeedScope) -> FeedLink? {
     let location = node.attribute("resource", in: Self.rdf) ?? node.attribute("href") ?? node.text
     return address(location, scope.within(node)).map {
@@ -399,7 +403,7 @@ struct FeedXMLReader {
     }
   }
 
-  /// A category of Atom.
+  /// Reads a category of Atom.
   func category(_ node: XMLTreeNode) -> FeedCategory? {
     guard let term = (node.attribute("term") ?? node.text)?.trimmingBlanks, !term.isEmpty else {
       return node.attribute("label").map { FeedCategory($0) }
@@ -407,12 +411,12 @@ struct FeedXMLReader {
     return FeedCategory(term, scheme: node.attribute("scheme"), label: node.attribute("label"))
   }
 
-  /// A category of RSS, or one of Atom whose namespace is missing.
+  /// Reads a category of RSS, or of Atom if its namespace is missing.
   func rssCategory(_ node: XMLTreeNode) -> FeedCategory? {
     node.text.map { FeedCategory($0, scheme: node.attribute("domain")) } ?? category(node)
   }
 
-  /// The first 256 comma-separated words, each of which counts as a part.
+  /// Reads the first 256 comma-separated words, each of which counts as a part.
   mutating func keywords(_ node: XMLTreeNode) -> [FeedCategory] {
     var found: [FeedCategory] = []
     for word in (node.text ?? "").split(separator: ",", maxSplits: 256).prefix(256) {
@@ -424,7 +428,7 @@ struct FeedXMLReader {
     return found
   }
 
-  /// A duration: seconds, `mm:ss` or `hh:mm:ss`.
+  /// Parses a duration: seconds, `mm:ss` or `hh:mm:ss`.
   static func duration(_ text: String) -> Duration? {
     let parts = text.trimmingBlanks.split(separator: ":", omittingEmptySubsequences: false)
     guard 1...3 ~= parts.count else { return nil }
@@ -438,7 +442,8 @@ struct FeedXMLReader {
 }
 
 extension FeedPerson {
-  /// A person in the forms of RSS: `address (name)`, `name <address>`, an address or a name.
+  /// Creates a person from a text in one of the forms of RSS: `address (name)`, `name <address>`,
+  /// an address or a name.
   init(rss text: String) {
     self.init()
     let text = text.trimmingBlanks
@@ -477,9 +482,10 @@ extension Array {
 }
 
 extension XMLTreeNode {
-  /// The whole number in an attribute.
+  /// Returns the whole number in an attribute.
   func integer(_ name: String) -> Int? { attribute(name).flatMap { Int($0) } }
 
-  /// The size in bytes in an attribute. Publishers who do not know it write 0.
+  /// Returns the size in bytes in an attribute; nil for 0, which publishers write for an unknown
+  /// size.
   func size(_ name: String) -> Int? { integer(name).flatMap { $0 > 0 ? $0 : nil } }
 }

@@ -9,7 +9,7 @@ import QuirePagination
 /// for `http`, `https`, `mailto` and `tel`; pictures and media only for `http` and `https`. Every
 /// link gets `rel="noopener noreferrer nofollow"`.
 ///
-/// The list is the part of the HTML Sanitizer API draft's safe elements that is useful in texts.
+/// By default it allows those elements of the HTML Sanitizer API draft that are useful in texts.
 public struct HTMLSanitizer: Hashable, Sendable {
   /// The allowed elements, in lowercase.
   public var elements: Set<String> = [
@@ -26,14 +26,14 @@ public struct HTMLSanitizer: Hashable, Sendable {
     "lang", "media", "open", "poster", "reversed", "rowspan", "scope", "sizes", "span", "src",
     "srcset", "start", "title", "type", "value", "width",
   ]
-  /// The most nested elements; deeper ones are removed. Default 64.
+  /// The maximum depth of nested elements; the tags of deeper ones are removed. Default 64.
   public var depth = 64
 
   /// Creates a sanitizer with the default lists.
   public init() {}
 
-  /// Rewrites HTML; `base` is the base of relative links. Links that would make the result several
-  /// times as long are removed.
+  /// Returns HTML rewritten, with `base` as the base of relative links. Links that would make the
+  /// result several times as long are removed.
   public func sanitize(_ html: String, base: String? = nil) -> String {
     let scope = FeedScope(url: base)
     var html = html
@@ -101,13 +101,13 @@ public struct HTMLSanitizer: Hashable, Sendable {
     }
     let schemes: Set<String> =
       attribute == "href" ? ["http", "https", "mailto", "tel"] : ["http", "https"]
-    // Without a base the link stays relative, and cannot lead to another site.
+    // Without a base the link stays relative, and has no scheme that could be unsafe.
     guard let scheme = reference.scheme?.lowercased() else { return absolute }
     return schemes.contains(scheme) ? absolute : nil
   }
 
-  /// The candidates of `srcset` with changed addresses; nil if none is left. An address ends at
-  /// white space and may contain commas (HTML, section 4.8.4.2.2).
+  /// Returns the candidates of `srcset` with changed addresses; nil if none is left. An address
+  /// ends at white space and may contain commas (HTML, section 4.8.4.2.2).
   fileprivate static func srcset(_ value: String, _ change: (String) -> String?) -> String? {
     var candidates: [String] = []
     var rest = value.prefix(16_384)
@@ -132,13 +132,16 @@ public struct HTMLSanitizer: Hashable, Sendable {
 
 /// Limits how much absolute links may lengthen markup: a long base can apply to a million links.
 struct LinkRoom {
+  /// The number of bytes by which links may still grow.
   private var left: Int
-  /// Whether a link was refused: from then on, none is resolved in vain.
+  /// Whether a link was refused. From then on, links that need a base are refused without being
+  /// resolved.
   private var isFull = false
 
   init(for bytes: Int) { left = 2_048 + 4 * bytes }
 
-  /// The link to write in place of `written`, and takes the room for it; nil if there is none.
+  /// Returns the link to write in place of `written`, and takes the room for it; nil if the link is
+  /// invalid or there is no room.
   mutating func link(for written: String, _ resolved: (String) -> String?) -> String? {
     guard !isFull || Self.hasScheme(written), let link = resolved(written) else { return nil }
     let growth = Self.escapedCount(link) - Self.escapedCount(written)
@@ -153,7 +156,7 @@ struct LinkRoom {
     ["http:", "https:", "mailto:", "tel:"].contains { link.hasPrefix($0) }
   }
 
-  /// The bytes of a link as it is written in an attribute.
+  /// Returns the number of bytes of a link in an attribute, where `&` is escaped.
   private static func escapedCount(_ link: String) -> Int {
     link.utf8.reduce(0) { $0 + ($1 == 0x26 ? 5 : 1) }
   }
@@ -167,8 +170,8 @@ enum HTMLLinks {
     "srcset", "xlink:href",
   ]
 
-  /// The value of an attribute with absolute addresses; nil for other attributes, for invalid
-  /// addresses, and if there is no room.
+  /// Returns the value of an attribute with absolute addresses; nil for other attributes, for
+  /// invalid addresses, and if there is no room.
   static func absolute(
     _ value: String, of name: String, _ scope: FeedScope, _ room: inout LinkRoom
   ) -> String? {
@@ -178,6 +181,7 @@ enum HTMLLinks {
       : room.link(for: value, scope.absolute)
   }
 
+  /// Returns HTML with absolute links, as far as there is room for them.
   static func absolute(_ html: String, base: String?) -> String {
     guard let base else { return html }
     let scope = FeedScope(url: base)
@@ -196,7 +200,8 @@ enum HTMLLinks {
           var escaped = ""
           FeedMarkup.escape(absolute, to: &escaped, inValue: true)
           output += bytes[copied..<attribute.range.lowerBound]
-          // A reference in the value may stand for the quote around it.
+          // Quotes are escaped again, because the value may have contained the surrounding one as a
+          // character reference.
           let value =
             attribute.isQuoted ? escaped.replacing("'", with: "&#39;") : "\"\(escaped)\""
           output += value.utf8
@@ -210,7 +215,7 @@ enum HTMLLinks {
 }
 
 extension FeedText {
-  /// The text with its HTML rewritten by `sanitizer`; a plain text stays the same.
+  /// Returns the text with its HTML rewritten by `sanitizer`; a plain text stays the same.
   public func sanitized(by sanitizer: HTMLSanitizer = HTMLSanitizer()) -> FeedText {
     guard isMarkup else { return self }
     var text = self
@@ -219,7 +224,7 @@ extension FeedText {
     return text
   }
 
-  /// The text with relative links in its HTML made absolute, and nothing else changed.
+  /// Returns the text with relative links in its HTML made absolute, and nothing else changed.
   public func withAbsoluteLinks() -> FeedText {
     guard isMarkup else { return self }
     var text = self

@@ -19,7 +19,7 @@ enum HTMLText {
     }
   }
 
-  /// The text of a piece of HTML.
+  /// Returns the text of HTML without its markup; see `FeedText.plain`.
   static func plain(_ html: String) -> String {
     var html = html
     return html.withUTF8 { bytes in
@@ -36,7 +36,7 @@ enum HTMLText {
     }
   }
 
-  /// Resolves references and leaves everything else as it is.
+  /// Returns a range of bytes with its references resolved, and everything else unchanged.
   static func resolved(
     _ bytes: UnsafeBufferPointer<UInt8>, _ range: Range<Int>, inValue: Bool = false
   ) -> [UInt8] {
@@ -97,7 +97,7 @@ enum HTMLText {
 
 /// A character reference in HTML.
 enum HTMLReference {
-  /// The text of the reference at an `&`, and the index after it; nil if it is not a known
+  /// Returns the text of the reference at an `&`, and the index after it; nil if it is not a known
   /// reference.
   static func read(_ bytes: UnsafeBufferPointer<UInt8>, at start: Int) -> (text: String, end: Int)?
   {
@@ -166,7 +166,8 @@ enum HTMLReference {
     return (String(scalar), hasEnd ? index + 1 : index)
   }
 
-  /// The character of a number, using Windows-1252 for Unicode's controls (HTML, §13.2.5.80).
+  /// Returns the character of a number, using Windows-1252 for Unicode's C1 controls (HTML,
+  /// §13.2.5.80).
   private static func scalar(_ value: UInt32) -> Unicode.Scalar? {
     if 0x80...0x9F ~= value { return Windows1252.scalar(of: UInt8(value)) }
     guard value >= 0x20 || value == 9 || value == 10 || value == 13 else { return nil }
@@ -187,12 +188,12 @@ enum HTMLToken {
     var name: String
     /// The value with its references resolved.
     var value = ""
-    /// The place of the value, without its quotes.
+    /// The range of the value in the input, without its quotes; empty if there is no value.
     var range = 0..<0
     var isQuoted = false
   }
 
-  /// Whether a tag of an HTML element starts at `start`.
+  /// Whether a tag of a known HTML element, or a comment, starts at `start`.
   static func isTag(_ bytes: UnsafeBufferPointer<UInt8>, at start: Int) -> Bool {
     var index = start + 1
     if index < bytes.count, bytes[index] == UInt8(ascii: "/") { index += 1 }
@@ -234,8 +235,9 @@ enum HTMLToken {
 struct HTMLTokenizer {
   private let bytes: UnsafeBufferPointer<UInt8>
   private var index = 0
-  /// Elements without an end tag, so that it is searched for only once.
+  /// The elements whose end tag was searched for in vain, so that each is searched for only once.
   private var unclosed: Set<String> = []
+  /// Whether `-->` may still occur; false after a search that did not find it.
   private var hasCommentEnd = true
 
   init(_ bytes: UnsafeBufferPointer<UInt8>) { self.bytes = bytes }
@@ -259,7 +261,7 @@ struct HTMLTokenizer {
     return nil
   }
 
-  /// The tag at `index`; `.some(nil)` for skipped markup, nil for text.
+  /// Reads the tag at `index`. Returns `.some(nil)` for skipped markup, and nil for text.
   private mutating func markup() -> HTMLToken?? {
     guard index + 1 < bytes.count else { return nil }
     switch bytes[index + 1] {
@@ -276,7 +278,7 @@ struct HTMLTokenizer {
     let isComment =
       index + 3 < bytes.count && bytes[index + 2] == 0x2D && bytes[index + 3] == 0x2D
     if isComment, hasCommentEnd {
-      // `<!-->` and `<!--->` are whole (HTML, §13.2.5.43).
+      // `<!-->` and `<!--->` are complete comments (HTML, §13.2.5.43).
       var end = index + 2
       while end + 2 < bytes.count {
         if bytes[end] == 0x2D, bytes[end + 1] == 0x2D, bytes[end + 2] == 0x3E {
@@ -360,7 +362,7 @@ struct HTMLTokenizer {
     return attribute
   }
 
-  /// Skips everything up to the end tag of an element, or to the end if that is missing.
+  /// Skips everything up to the end tag of an element, or to the end of the input if there is none.
   private mutating func skipContent(of name: String) {
     guard !unclosed.contains(name) else {
       index = bytes.count

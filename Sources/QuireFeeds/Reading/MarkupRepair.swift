@@ -4,15 +4,15 @@ import QuireXML
 
 /// Repairs a feed into well-formed XML, and counts the repairs.
 ///
-/// One pass over the text in UTF-8. It never guesses missing content: references, brackets, quotes
-/// and end tags are put where an HTML parser would see them, and everything else stays. Comments
-/// and instructions are removed. A feed that ends within an entry stays truncated. More than 10,000
-/// repairs, and more than one for every eight bytes, are an error.
+/// Makes one pass over the text in UTF-8. It never guesses missing content: references, brackets,
+/// quotes and end tags are put where an HTML parser would see them, and everything else stays.
+/// Comments and instructions are removed. A feed that ends within an entry stays truncated. More
+/// than 10,000 repairs, if they are also more than one for every eight bytes, are an error.
 struct MarkupRepair {
   /// The text, which the caller keeps alive.
   private let input: UnsafeBufferPointer<UInt8>
   private let limits: DecodingLimits
-  /// The most undeclared prefixes.
+  /// The maximum number of undeclared prefixes.
   private let namespaces: Int
   /// Whether the body is known to be complete, so that missing end tags at the end can be added.
   private let isWhole: Bool
@@ -27,9 +27,9 @@ struct MarkupRepair {
   /// The number of entries, and of elements since the start of the last one.
   private var entryCount = 0
   private var elementCount = 0
-  /// Whether the text may still contain the end of an instruction.
+  /// Whether `?>` may still occur; false after a search in vain, so that none is repeated.
   private var hasInstructionEnd = true
-  /// The index up to which output was delivered.
+  /// The index in the input up to which the output was delivered.
   private var handedOn = 0
   /// The number of bytes to repair or deliver at once.
   private static let pieceSize = 64 << 10
@@ -139,7 +139,7 @@ struct MarkupRepair {
     "The answer is a web page, not a feed. Its own feeds can be discovered.",
     remedies: [Remedy(.feedAddress)])
 
-  /// Elements that may be open at the end of a feed with all its entries.
+  /// Elements that may still be open at the end of a feed whose entries are all complete.
   private static let frames = roots.subtracting(["entry"])
 
   private mutating func finish() throws {
@@ -311,8 +311,8 @@ struct MarkupRepair {
     while open.count > depth { close() }
   }
 
-  /// The element that an end tag closes, but never one outside of a feed's element that is still
-  /// open.
+  /// Returns the index of the open element that an end tag closes; nil if there is none. An end tag
+  /// of HTML closes nothing outside of the innermost open element of the feed.
   private func openElement(closedBy name: [UInt8]) -> Int? {
     let wanted = Self.lowercased(name)
     let isPart = Self.parts.contains(Self.localName(name))
@@ -323,7 +323,7 @@ struct MarkupRepair {
     return nil
   }
 
-  /// Elements of feeds, as opposed to HTML.
+  /// The local names of feed elements, as opposed to HTML elements.
   private static let parts: Set<String> = [
     "rss", "rdf", "feed", "channel", "item", "entry", "urlset", "url", "sitemapindex", "sitemap",
     "description", "encoded", "content", "summary", "title", "link", "guid", "pubdate", "author",
@@ -331,7 +331,8 @@ struct MarkupRepair {
     "date", "subject", "generator", "language", "copyright", "ttl", "loc", "lastmod", "enclosure",
   ]
 
-  /// Elements of feeds that contain only text, so that an element inside one ends it.
+  /// The local names of feed elements that contain only text, so that a feed element inside one
+  /// ends it.
   private static let leaves: Set<String> = [
     "guid", "pubdate", "comments", "id", "updated", "published", "generator", "language", "ttl",
     "loc", "lastmod", "link", "lastbuilddate", "creator", "title",
@@ -388,7 +389,8 @@ struct MarkupRepair {
       remedies: [.raise(.init("DecodingLimits.items"))])
   }
 
-  /// Whether an element is an entry. Persons and pictures have an `url` too.
+  /// Whether an element is an entry. A `url` is one only in a sitemap: persons and pictures have a
+  /// `url`, too.
   private func beginsEntry(_ local: String) -> Bool {
     switch local {
     case "item", "entry": true
@@ -401,8 +403,8 @@ struct MarkupRepair {
   /// Void HTML elements that no feed has.
   private static let voids: Set<String> = ["br", "hr", "img", "input", "wbr"]
 
-  /// Closes elements that cannot contain the next one: an entry before an entry, a text before a
-  /// part.
+  /// Closes open elements that cannot contain the next one, `name`: an entry cannot contain an
+  /// entry, and an element of text cannot contain another feed element.
   private mutating func closeBefore(_ name: String) {
     var depth: Int?
     if name == "item" || name == "entry" {
@@ -555,7 +557,7 @@ struct MarkupRepair {
     return end > start ? Array(input[start..<end]) : []
   }
 
-  /// The local name in lowercase.
+  /// Returns the local name in lowercase.
   private static func localName(_ name: [UInt8]) -> String {
     let local = name.lastIndex(of: 0x3A).map { name[($0 + 1)...] } ?? name[...]
     return String(decoding: local, as: UTF8.self).lowercased()
@@ -569,7 +571,7 @@ struct MarkupRepair {
     input[index...].starts(with: text.utf8)
   }
 
-  /// The index after the first occurrence of a text.
+  /// Returns the index after the first occurrence of a text; nil if there is none.
   private func find(_ text: String, from start: Int) -> Int? {
     guard start < input.count else { return nil }
     let wanted = Array(text.utf8)
@@ -599,6 +601,6 @@ extension Collection where Element == UInt8, Index == Int {
 }
 
 extension Remedy.Setting {
-  /// The address of the feed, because the requested one is not a feed.
+  /// The address of the feed, because the requested address is not a feed.
   public static let feedAddress = Self("feed.address")
 }

@@ -1,13 +1,13 @@
 import QuireCore
 import QuirePagination
 
-/// Reads a sitemap that is a text: an address a line, in UTF-8.
+/// Reads a sitemap in the text format: one address on each line, in UTF-8.
 ///
 /// Source: the sitemaps protocol (https://www.sitemaps.org/protocol.html), "Text file".
 struct SitemapText {
   private let limits: DecodingLimits
   private let scope = FeedScope(url: nil)
-  /// The start of a line whose end has not come yet.
+  /// The start of the current line, whose end has not been received.
   private var line: [UInt8] = []
   private var entries: [FeedEntry] = []
   private var lineCount = 0
@@ -15,12 +15,14 @@ struct SitemapText {
 
   init(_ limits: DecodingLimits) { self.limits = limits }
 
-  /// The media types of a text of lines, and those of files that say no more of themselves.
+  /// The media types of plain text, and those that say nothing about the content; empty if there is
+  /// none.
   private static let types: Set<String> = [
     "", "text/plain", "application/octet-stream", "application/gzip", "application/x-gzip",
   ]
 
-  /// Whether a page whose text starts so is a sitemap of this kind; nil if more bytes are needed to know.
+  /// Whether a page that begins with `text` is a sitemap in the text format; nil if more bytes are
+  /// needed to know.
   static func begins(_ text: ArraySlice<UInt8>, contentType: String?) -> Bool? {
     guard types.contains(MediaType(contentType).name) else { return false }
     let start = String(decoding: text.prefix(8), as: UTF8.self).lowercased()
@@ -40,9 +42,10 @@ struct SitemapText {
     try checkLine()
   }
 
-  /// The entries, and what was left out.
+  /// Returns the entries, and the repairs: one for each line that is not an address.
   ///
-  /// Throws `truncated` where nothing shows that the text is whole: it has no end of its own.
+  /// Throws `truncated` unless the body is known to be complete, because the format itself has no
+  /// end mark.
   mutating func finish(isWhole: Bool) throws(PageError) -> ([FeedEntry], [FeedRepair]) {
     guard isWhole else {
       throw PageError(
