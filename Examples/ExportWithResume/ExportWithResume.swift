@@ -2,8 +2,11 @@ import QuireJSON
 import Foundation
 import Quire
 
-/// Exports a listing to a file and can be stopped at any moment: run it again, and it continues
-/// with the next page, without losing or repeating an item.
+/// Exports a listing to a file, and can be stopped at any moment: the next run continues with the
+/// next page, without losing or repeating an item.
+///
+/// `ExportWithResume URL FILE` writes one item as JSON on each line of `FILE`, and its progress to
+/// `FILE.position`.
 @main
 struct ExportWithResume {
   static func main() async throws {
@@ -17,34 +20,33 @@ struct ExportWithResume {
     var bookmark = try load(bookmarkFile) ?? Bookmark(next: .start, length: length)
     guard bookmark.length <= length else { fatalError("\(file.path) lost what it held") }
     try save(bookmark, to: bookmarkFile)
-    // A run that was stopped between writing a page's lines and its bookmark left lines that will
-    // come again.
+    // If an earlier run was stopped after writing a page's lines, but before saving the bookmark,
+    // the page is read again: remove its lines.
     try output.truncate(atOffset: bookmark.length)
 
     if let start = bookmark.next {
       let cursor = PageClient().cursor(
         at: CommandLine.arguments[1], pagination: .linkHeader, decoder: JSONRawPageDecoder())
-      // Look-ahead: the next page loads while this one is written.
+      // A paginator looks ahead: the next page loads while this one is written.
       let pages = Paginator(cursor.resuming(from: start))
       for try await page in pages {
         try output.write(contentsOf: Data(page.items.map { $0.description + "\n" }.joined().utf8))
-        // The lines are on disk before the bookmark counts them.
+        // Write the lines to disk before the bookmark counts them.
         try output.synchronize()
         bookmark = Bookmark(next: page.checkpoint, length: try output.offset())
         try save(bookmark, to: bookmarkFile)
       }
-      // The end may be an answer after the last page, so the last page may not have been known as
-      // the last.
+      // Sometimes only an empty answer after the last page shows that it was the last. The report
+      // includes that, and the page's checkpoint does not.
       bookmark.next = pages.report.checkpoint
       try save(bookmark, to: bookmarkFile)
     }
     print(bookmark.next == nil ? "complete" : "stopped early")
   }
 
-  /// The progress of the export: stored beside the file, and written after the lines that it
-  /// counts.
+  /// The progress of the export. It is saved after the lines that it counts.
   struct Bookmark: Codable {
-    /// Where to continue; nil when nothing is left.
+    /// The position to continue from; nil when the listing has been read to its end.
     var next: Position?
     /// The length of the file in bytes, up to the last whole page.
     var length: UInt64

@@ -2,12 +2,13 @@ import Foundation
 import Quire
 import Synchronization
 
-/// Reads fifty listings of one server at the same time, with one client: `FiftyWalks URL`, where
-/// `URL` is that of a listing, such as `quire demo` serves. Each walk adds a number of its own to
-/// the URL.
+/// Reads fifty listings of one server at the same time, with one client.
 ///
-/// The walks share a limit of twenty requests a second and the limits that the server states; this
-/// program contains no waiting, counting or retrying.
+/// `FiftyWalks URL` takes the address of a listing, such as one that `quire demo` serves. Each walk
+/// adds its number to the address, as a query parameter.
+///
+/// The walks share a limit of twenty requests a second, and the limits that the server states. The
+/// client waits and retries, so the program does not.
 @main
 struct FiftyWalks {
   static func main() async throws {

@@ -1,8 +1,10 @@
 import Quire
 import QuireListModel
 
-/// Runs the model of a SwiftUI list of issues without a view: `IssueList URL` prints the first
-/// items.
+/// Runs the model of a SwiftUI list of issues without a view.
+///
+/// `IssueList URL` prints the first page of a listing whose pages have Link headers, and whose
+/// items have `id`, `title` and `isOpen`.
 ///
 /// The view is `IssueListView`, for platforms with SwiftUI.
 @main

@@ -7,8 +7,8 @@ struct Issue: Codable, Identifiable, Equatable, Sendable {
   var isOpen = true
 }
 
-/// The model of a view of issues: the list, and the actions of the view's buttons. It does not
-/// depend on the view.
+/// The model of a view of issues: the list, and the actions of the view's controls. It does not
+/// depend on SwiftUI, so that it can be tested without a view.
 @MainActor final class IssueListModel {
   let issues: ListModel<Issue, Int>
   private let close: @Sendable (Issue) async throws -> Void
@@ -20,23 +20,25 @@ struct Issue: Codable, Identifiable, Equatable, Sendable {
     self.close = close
   }
 
-  /// Closes an issue at once, and opens it again if the server refuses.
+  /// Shows an issue as closed at once, and as open again if the server refuses.
   func close(_ issue: Issue) async {
     let edit = issues.update(issue.id) { $0.isOpen = false }
     try? await issues.commit(edit) { [close] in
       try await close(issue)
+      // The server returns no newer version of the issue, so the edited one stays.
       return nil
     }
   }
 
-  /// Called when a row comes into view, so that pages load before the reader reaches them.
+  /// Reports that a row has come into view, so that pages load before the reader reaches them.
   func willShow(_ issue: Issue) {
     guard let index = issues.index(of: issue.id) else { return }
+    // Rows count from the start of the listing, including rows of issues that are not loaded.
     let row = issues.snapshot.expectedBefore + index
     issues.report(visible: row..<row + 1)
   }
 
-  /// The text of the search field.
+  /// Shows only the issues whose title contains a text; all for an empty one.
   func search(_ text: String) {
     let matches: @Sendable (Issue) -> Bool = { $0.title.lowercased().contains(text.lowercased()) }
     issues.filter = text.isEmpty ? nil : matches

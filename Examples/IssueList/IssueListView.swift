@@ -3,7 +3,8 @@
   import QuireListModel
   import SwiftUI
 
-  /// A list of issues: skeletons, pull to refresh, pages at both ends, swipe to close, and a search field.
+  /// A list of issues with skeletons, pull to refresh, pages at both ends, swipe to close, and a
+  /// search field.
   struct IssueListView: View {
     let model: IssueListModel
     @State private var search = ""

@@ -1,7 +1,7 @@
 import Foundation
 import Quire
 
-/// An object in a bucket of S3, or of a compatible service, as a listing describes it.
+/// An object in a bucket of S3 or a compatible service, as the service lists it.
 struct Object: Decodable, Sendable {
   let key: String
   let size: Int
@@ -10,7 +10,8 @@ struct Object: Decodable, Sendable {
 
 /// Lists a public bucket: `ListBucket https://bucket.s3.amazonaws.com/`.
 ///
-/// The pages are XML; only the spelling of the keys shows it.
+/// The pages are XML, but are read like JSON: only `keys: .capitalized` differs, which decodes the
+/// element `LastModified` as `lastModified`.
 @main
 struct ListBucket {
   static func main() async throws {

@@ -10,24 +10,26 @@ actor FileListStore<Item: Codable & Sendable>: ListStore {
     var page: StoredPage<Item>
   }
 
-  /// The file is of a later version; it is left unchanged.
+  /// The error for a file that a later version has written. The file is left unchanged.
   struct Later: Error, CustomStringConvertible {
     let path: String
     var description: String { "\(path) was written by a later version. Name another file." }
   }
 
+  /// The part of a line that every version can read.
   private struct Form: Decodable { var form: Int }
 
   private let file: URL
 
   init(_ path: String) { file = URL(fileURLWithPath: path) }
 
-  /// The stored pages. An incomplete line is not a page.
+  /// Returns the stored pages. An incomplete last line, which a killed process leaves, is ignored.
   func pages() throws -> [StoredPage<Item>] {
     try lines().map { try JSONDecoder().decode(Line.self, from: $0).page }
   }
 
-  /// Writes a page: appends it if it is the next one, else rewrites the file.
+  /// Writes a page: appends it if it follows the stored ones, otherwise rewrites the file. After
+  /// the last page no others are kept.
   func keep(_ page: StoredPage<Item>, at index: Int, isLast: Bool) throws {
     let line = try JSONEncoder().encode(Line(page: page)) + [0x0A]
     let kept = try lines()
@@ -38,12 +40,13 @@ actor FileListStore<Item: Codable & Sendable>: ListStore {
     }
     let end = try FileHandle(forWritingTo: file)
     defer { try? end.close() }
-    // Removes an incomplete line.
+    // Remove an incomplete last line first.
     try end.truncate(atOffset: UInt64(kept.reduce(0) { $0 + $1.count + 1 }))
     try end.seekToEnd()
     try end.write(contentsOf: line)
   }
 
+  /// Returns the complete lines of the file. Throws `Later` if a later version has written it.
   private func lines() throws -> [Data] {
     guard FileManager.default.fileExists(atPath: file.path) else { return [] }
     let data = try Data(contentsOf: file)

@@ -1,4 +1,4 @@
-/// The keys that the reader uses. Their names are the words of a script; any other word is typed as
+/// The keys that the reader uses. In a script each is given by its name; any other word is typed as
 /// text.
 enum Key: Hashable {
   case up, down, pageUp, pageDown, home, end, enter, escape, backspace, quit
@@ -17,12 +17,12 @@ enum Key: Hashable {
     ("\r", .enter), ("\u{7F}", .backspace), ("\u{8}", .backspace), ("\u{3}", .quit),
   ].map { (Array($0.utf8), $1) }
 
-  /// The keys for a word of a script.
+  /// Returns the keys for a word of a script.
   static func keys(inWord word: String) -> [Key] {
     names[word].map { [$0] } ?? word.map(Key.character)
   }
 
-  /// The keys in the bytes of one read; unknown bytes are ignored.
+  /// Returns the keys in the bytes of one read. Unknown bytes are ignored.
   static func keys(in bytes: some Sequence<UInt8>) -> [Key] {
     var rest = Array(bytes)[...]
     var keys: [Key] = []
@@ -32,7 +32,7 @@ enum Key: Hashable {
         rest = rest.dropFirst(bytes.count)
         continue
       }
-      // Escape is a single byte; other sequences that begin with it are unknown keys.
+      // The Escape key sends this byte alone. Other sequences that begin with it are unknown keys.
       if first == 0x1B {
         if rest.count == 1 { keys.append(.escape) }
         return keys

@@ -7,20 +7,21 @@ import QuireListModel
 /// All measures are in rows, and a record is one row high. The reader does not depend on a
 /// terminal; `ReaderScreen` draws the rows.
 @MainActor final class Reader {
-  /// What typed characters are used for.
+  /// The use of typed characters: commands, the text of a filter, or the number of a record to jump
+  /// to.
   enum Mode: Equatable {
     case list
     case filter(String)
     case jump(String)
   }
 
-  /// How many rows the list is pulled down for a reload.
+  /// The number of rows that the list must be pulled down for a reload.
   static let pull = 3
 
   /// The number of rows of the window.
   var height = 8 { didSet { scroll(to: selected) } }
   let model: ListModel<Record, Int>
-  /// The control for pull to refresh, and how far it is pulled.
+  /// The control for pull to refresh, and the number of rows that the list is pulled down.
   let refresh: ScrollControl
   private(set) var pulled = 0
   /// The row in the window's first line, and the selected one. Rows before the first loaded record
@@ -28,12 +29,16 @@ import QuireListModel
   private(set) var top = 0
   private(set) var selected = 0
   private(set) var mode = Mode.list
-  /// The result of the last key, for the last line.
+  /// The message about the last key, to show in the last line.
   private(set) var note: String?
+  /// The records in sections by day.
   private(set) var days = ListSections { (record: Record) in record.day }
-  /// The records in the first row and in the selected one.
+  /// The identifiers of the records in the first row and in the selected one, so that these stay in
+  /// place when records before them change.
   private var anchors: (top: Int?, selected: Int?)
+  /// The removals that can be undone, latest last.
   private var removals: [(edit: ListEdit, name: String)] = []
+  /// The number of running actions.
   private var busy = 0
   /// The number of jumps to distant pages in progress.
   private var seeks = 0
@@ -42,7 +47,7 @@ import QuireListModel
   private let changed: @Sendable () -> Void
 
   /// Creates a reader that shows the pages of the store and loads the first page. `changed` is
-  /// called for changes without a key.
+  /// called when something has changed without a key.
   init(
     _ cursor: Cursor<Record>, store: (any ListStore<Record>)?,
     changed: @escaping @Sendable () -> Void
@@ -75,19 +80,20 @@ import QuireListModel
       || refresh.shown == .loading
   }
 
-  /// The number of rows: those of records, loaded or expected, and one for the state of the end.
+  /// The number of rows: one for each record, loaded or expected, and one for the state of the
+  /// list's end.
   var rowCount: Int {
     let snapshot = model.snapshot
     return snapshot.expectedBefore + snapshot.items.count + (snapshot.expectedAfter ?? 0) + 1
   }
 
-  /// The record in a row; nil if it is not loaded.
+  /// Returns the record in a row; nil if it is not loaded.
   func record(inRow row: Int) -> (index: Int, record: Record)? {
     let index = row - model.snapshot.expectedBefore
     return model.items.indices.contains(index) ? (index, model.items[index]) : nil
   }
 
-  /// Runs an action that takes time.
+  /// Runs an asynchronous action of the model, and shows its result when it ends.
   private func run(_ work: @escaping @MainActor (ListModel<Record, Int>) async throws -> Void) {
     busy += 1
     Task {
@@ -162,7 +168,8 @@ import QuireListModel
     changed(text)
   }
 
-  /// Shows the records that match; the selected record stays selected if it is among them.
+  /// Shows only the records whose name contains a text; the selected record stays selected if it is
+  /// one of them.
   private func filter(_ text: String) {
     let matches: @Sendable (Record) -> Bool = { $0.name.localizedCaseInsensitiveContains(text) }
     let chosen = anchors.selected
@@ -182,8 +189,8 @@ import QuireListModel
     }
   }
 
-  /// Jumps to the page of a record. Meanwhile the window's rows are not reported: the report would
-  /// load them again in place of that page.
+  /// Jumps to the page of a record. Until it is loaded, the window's rows are not reported to the
+  /// model, which would load these rows instead.
   private func seek(
     _ item: Int, then arrive: @escaping @MainActor (Result<Int?, any Error>) -> Void
   ) {
@@ -258,7 +265,8 @@ import QuireListModel
     top = max(0, min(max(top, selected - height + 1), selected, count - height))
     anchors = (record(inRow: top)?.record.id, record(inRow: selected)?.record.id)
     if model.state != .idle, seeks == 0 { model.report(visible: top..<top + height) }
-    // The rows are far from all loaded pages, where only a total says that records exist.
+    // If no row of the window is loaded, it is far from the loaded pages: jump to the page of the
+    // window's middle row.
     if !model.items.isEmpty, !isLoading, count > height, sought != top,
       (top..<top + height).allSatisfy({ record(inRow: $0) == nil })
     {

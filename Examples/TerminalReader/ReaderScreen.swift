@@ -3,11 +3,11 @@ import QuireListModel
 
 /// The screen of a reader, as lines of text.
 extension Reader {
-  /// The lines around the window: a title and the day of the first visible record above it, and the
-  /// state below.
+  /// The number of lines around the window: above it a title and the day of the first visible
+  /// record, below it a rule and the state.
   static var frameHeight: Int { 4 }
 
-  /// The window with its frame.
+  /// Returns the lines of the screen: the window with its frame.
   func lines(width: Int) -> [String] {
     follow()
     let rows = (top - pulled..<top - pulled + height).map { line(ofRow: $0, width) }
@@ -38,7 +38,7 @@ extension Reader {
     }
   }
 
-  /// The day of the first record in the window stays above it.
+  /// Returns the line above the window, with the day of its first record.
   private func pinned(_ width: Int) -> String {
     let first = (top..<top + height).lazy.compactMap { self.record(inRow: $0)?.index }.first
     let day = first.flatMap { self.days.header(atItem: $0)?.key }
@@ -65,7 +65,8 @@ extension Reader {
     return isFirst && row > top ? spread(text, record.day + " ", width) : text
   }
 
-  /// A row without a record: one that is expected, or the state of that end of the list.
+  /// Returns the line of a row without a record: an expected row, or the state of that end of the
+  /// list.
   private func edge(ofRow row: Int, _ width: Int) -> String {
     let snapshot = model.snapshot
     let isBefore = row < snapshot.expectedBefore
@@ -106,7 +107,7 @@ extension Reader {
     return helps.first { $0.count <= width } ?? "q: quit"
   }
 
-  /// The text, wrapped at word boundaries.
+  /// Returns the lines of a text, wrapped at word boundaries.
   private func wrapped(_ text: String, _ width: Int) -> [String] {
     text.split(separator: " ").reduce(into: [""]) { lines, word in
       let last = lines[lines.count - 1]

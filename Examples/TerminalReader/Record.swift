@@ -7,8 +7,8 @@ struct Record: Codable, Identifiable, Equatable, Sendable {
   /// The date, such as 2026-03-01; the demo API has none.
   let date: String?
 
-  /// The day by which records are sectioned. Without dates, each day has eight records, newest
-  /// first.
+  /// The day by which records are sectioned. Without a date it is derived from `id`: eight records
+  /// for each day, newest first.
   var day: String {
     if let date { return date }
     let time = Date(timeIntervalSince1970: 1_772_323_200 - Double((id - 1) / 8) * 86_400)

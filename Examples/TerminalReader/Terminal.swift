@@ -24,7 +24,7 @@ enum Terminal {
 
     FileHandle.standardInput.readabilityHandler = { input in
       let bytes = input.availableData
-      // The other end is closed.
+      // Without bytes, standard input is closed.
       if bytes.isEmpty { feed.yield(.key(.quit)) }
       for key in Key.keys(in: bytes) { feed.yield(.key(key)) }
     }
@@ -33,7 +33,7 @@ enum Terminal {
       signal(number, SIG_IGN)
       let source = DispatchSource.makeSignalSource(signal: number)
       source.setEventHandler { feed.yield(number == SIGWINCH ? .change : .key(.quit)) }
-      // A signal that comes before the handler is registered would be lost.
+      // Wait until the handler is registered, because an earlier signal would be lost.
       await withCheckedContinuation { listening in
         source.setRegistrationHandler { listening.resume() }
         source.resume()

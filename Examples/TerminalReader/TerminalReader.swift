@@ -2,18 +2,21 @@ import Foundation
 import Quire
 import QuireListModel
 
-/// A list of any length in a terminal: `TerminalReader [--script] [--offset] [--store FILE] [URL]`.
+/// Shows a list of any length in a terminal.
+///
+/// `TerminalReader [--script] [--offset] [--store FILE] [URL]`: URL is by default a listing of
+/// `quire demo`.
 ///
 /// Arrow and page keys select a record. Pages at both ends load before their rows are reached, and
-/// ten are kept in memory. Three more rows up from the top reload the list. `d` deletes a record
-/// here and `u` restores it, `/` filters while a text is typed and Escape shows all records again,
-/// `g` jumps to a number, Enter retries after an error, `q` quits. With `--store` the pages are
-/// kept in a file, and are shown even without a server.
+/// ten are kept in memory. Three more presses of the up key at the first row reload the list. `d`
+/// deletes a record here and `u` restores it, `/` filters while a text is typed and Escape shows
+/// all records again, `g` jumps to a number, Enter retries after an error, `q` quits. With
+/// `--store` the pages are kept in a file, and are shown even if the server cannot be reached.
 ///
 /// The listing is paged by Link headers, or with `--offset` by offset, limit and a total, so that
-/// expected rows are known and each can be reached in one request. With `--script` the keys are
-/// words on stdin: `wait` waits until nothing is being loaded, `size:ROWSxCOLUMNS` changes the
-/// screen, `show` prints it.
+/// the number of rows is known from the start, and each row can be reached in one request. With
+/// `--script` the keys are words on standard input: `wait` waits until nothing is being loaded,
+/// `size:ROWSxCOLUMNS` changes the screen, `show` prints it.
 @main
 struct TerminalReader {
   static func main() async throws {
@@ -76,17 +79,17 @@ struct TerminalReader {
     Terminal.draw(reader.lines(width: size.columns))
   }
 
-  /// Runs a script.
+  /// Runs the script on standard input.
   @MainActor private static func play(_ reader: Reader, _ inputs: AsyncStream<Input>) async {
     var changes = inputs.makeAsyncIterator()
     var width = 60
     while let line = readLine() {
       for word in line.split(separator: " ").map(String.init) {
-        // Apply pending changes before the next key.
+        // Let pending changes be applied before the next key.
         await Task.yield()
         switch word {
         case "wait":
-          // Reporting the view may have caused further changes.
+          // `follow()` reports the visible rows to the model, which may load further pages.
           var followed: Int?
           while reader.isLoading || followed != reader.model.snapshot.list.loaded {
             if reader.isLoading, await changes.next() == nil { break }

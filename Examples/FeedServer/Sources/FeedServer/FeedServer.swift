@@ -6,12 +6,12 @@ import QuireFeedsSQLite
 import QuireServing
 import ServiceLifecycle
 
-/// Polls feeds, merges them, and serves the result: as a web page, as JSON with sealed cursors, and
-/// as Atom.
+/// Polls feeds, merges their entries, and serves these as a web page, as JSON with sealed cursors,
+/// and as Atom.
 ///
 /// `FeedServer [PORT [FILE]]`: the page is at http://127.0.0.1:PORT/, by default 8080, and the
-/// entries are stored in FILE, by default `feeds.sqlite`. The example subscribes to fifty feeds,
-/// which it serves itself at the next port.
+/// entries are stored in FILE, by default `feeds.sqlite`. The server subscribes to fifty feeds of
+/// the example's own, which it serves at the next port.
 @main
 struct FeedServer {
   static func main() async throws {
@@ -39,7 +39,7 @@ struct FeedServer {
     server.addServices(
       feeds,
       PollingService(aggregator: aggregator) {
-        // At each start, because the one before may have been killed half-way; existing
+        // Subscribe at each start, because an earlier one may have been interrupted. Existing
         // subscriptions stay.
         let list = try OPML(Array(origin.list(port: originPort).utf8))
         _ = try await aggregator.add(list)
@@ -49,10 +49,11 @@ struct FeedServer {
 
   private static func makeAggregator(_ store: SQLiteFeedStore, _ metrics: Metrics) -> Aggregator {
     var configuration = PageClient.Configuration.feed
-    // A page that tells publishers who polls their feeds, and why.
+    // Publishers can find out here who polls their feeds, and why.
     configuration.headers[.userAgent] = "QuireFeedServer/1 (+https://example.org/feeds)"
     let settings = AggregatorSettings(
-      // The example's origin is one host with fifty feeds: a real one would want longer gaps.
+      // All fifty feeds are on one host, which is the example's own. For hosts of publishers, keep
+      // the defaults: one poll at a time, and two seconds between polls.
       limits: PollingLimits(concurrentPerHost: 8, hostGap: .milliseconds(20)),
       options: FeedOptions(html: .sanitized), pagesAtFirst: 10)
     return Aggregator(
@@ -60,8 +61,8 @@ struct FeedServer {
     ) { metrics.note($0) }
   }
 
-  /// The key from the environment, in hexadecimal digits, so that cursors outlive the process;
-  /// otherwise a random key.
+  /// Returns the key from the environment, in hexadecimal digits, so that cursors remain valid
+  /// after a restart; otherwise a random key.
   private static func keys() throws -> PageToken.Keys {
     guard let text = ProcessInfo.processInfo.environment["FEED_SERVER_SECRET"] else {
       return PageToken.Keys(try .random())
@@ -74,7 +75,7 @@ struct FeedServer {
   }
 }
 
-/// The aggregator as a service, which ends with the server.
+/// A service that prepares and runs the aggregator until the server shuts down.
 struct PollingService: Service {
   let aggregator: Aggregator
   let prepare: @Sendable () async throws -> Void

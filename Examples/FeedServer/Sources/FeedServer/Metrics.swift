@@ -2,7 +2,8 @@ import Quire
 import QuireFeeds
 import Synchronization
 
-/// Counts of the aggregator's work, in the text format of Prometheus. The set of labels is fixed.
+/// Counts the aggregator's work, and writes the counts in the text format of Prometheus. The set of
+/// labels is fixed.
 final class Metrics: Sendable {
   private struct Counts {
     var polls: [String: Int] = ["changed": 0, "unchanged": 0, "failed": 0]
@@ -15,6 +16,7 @@ final class Metrics: Sendable {
 
   private let counts = Mutex(Counts())
 
+  /// Counts an event of the aggregator.
   func note(_ event: AggregatorEvent) {
     guard case .polled(let report) = event else { return }
     let result = report.error != nil ? "failed" : report.effect.added > 0 ? "changed" : "unchanged"

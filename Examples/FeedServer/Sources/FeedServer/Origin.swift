@@ -2,22 +2,24 @@ import Foundation
 import HTTPTypes
 import Hummingbird
 
-/// Fifty feeds as publishers write them: every format, some broken, some hostile, some of several pages.
+/// Serves fifty feeds as publishers write them: in every format, some broken, some hostile, some
+/// with several pages.
 struct Origin: Sendable {
   private static let topics = [
     "Harbour", "Telescope", "Bakery", "Glacier", "Compiler", "Orchard", "Railway", "Archive",
     "Lighthouse", "Workshop",
   ]
+  /// The form of each feed, by the last digit of its number.
   private static let habits: [Habit] = [
     .rss, .atom, .json, .rdf, .rss, .atom, .paged, .json, .broken, .hostile,
   ]
 
-  /// The form in which a feed is written.
+  /// The forms in which feeds are written.
   private enum Habit {
     case rss, atom, json, rdf, paged, broken, hostile
   }
 
-  /// The subscriptions as OPML, a folder for each topic.
+  /// Returns the subscriptions as OPML, with a folder for each topic.
   func list(port: Int) -> String {
     let outlines = (0..<50).map { number in
       "<outline text=\"\(Self.topics[number % 10])\"><outline text=\"\(Self.name(number))\" "
@@ -49,7 +51,7 @@ struct Origin: Sendable {
     "\(topics[number % 10]) \(["Notes", "Weekly", "Journal", "Digest", "Log"][number / 10])"
   }
 
-  /// The text of an entry; the newest was published on 20 November 2026.
+  /// The content of an entry. The newest entry was published on 20 November 2026.
   private struct Item {
     var id: String
     var title: String
@@ -156,8 +158,8 @@ struct Origin: Sendable {
     return String(decoding: data ?? Data(), as: UTF8.self)
   }
 
-  /// Broken in common ways: text before the document, a bare ampersand, an undeclared entity,
-  /// unusual dates.
+  /// Returns a feed that is broken in common ways: text before the document, a bare ampersand, an
+  /// undeclared entity, unusual dates.
   private static func broken(_ number: Int, _ items: [Item]) -> String {
     let entries = items.map { item in
       "<item><title>\(item.title) & more&nbsp;of it</title><link>\(item.link)</link><guid>\(item.id)"
@@ -169,7 +171,7 @@ struct Origin: Sendable {
       + entries + "</channel></rss>\n<!-- made by hand -->"
   }
 
-  /// Hostile: scripts, and in one feed an entity that would expand without end.
+  /// Returns a hostile feed: with scripts, or with entities that would expand to terabytes.
   private static func hostile(_ number: Int, _ items: [Item]) -> String {
     if number % 20 == 9 {
       let entities = (1...12).map { level in
@@ -187,7 +189,7 @@ struct Origin: Sendable {
     return "<rss version=\"2.0\"><channel><title>\(name(number))</title>\(entries)</channel></rss>"
   }
 
-  /// A date as mail writes it (RFC 822).
+  /// Returns a date in the form of RFC 822.
   private static func mailDate(_ date: Date) -> String {
     let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
     let months = [

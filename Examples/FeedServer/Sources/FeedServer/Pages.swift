@@ -1,7 +1,8 @@
 import Foundation
 import QuireFeeds
 
-/// An entry as the pages and the JSON interface show it: plain text, without the feed's markup.
+/// An entry as the web pages and the JSON interface show it: as plain text, without the feed's
+/// markup.
 struct ShownEntry: Encodable {
   let number: Int64
   let title: String
@@ -11,7 +12,7 @@ struct ShownEntry: Encodable {
   let date: String
   let text: String
   let isRead: Bool
-  /// The date in readable form.
+  /// The date in readable form, such as `20 Nov 2026`, for the web pages only.
   let day: String
 
   private enum CodingKeys: CodingKey {
@@ -61,7 +62,7 @@ extension String {
   }
 }
 
-/// The frame around every page.
+/// The HTML around every page.
 struct Frame {
   var title: String
   /// The path of the page, which is marked in the navigation bar.
@@ -98,7 +99,8 @@ struct Frame {
   }
 }
 
-/// The merged entries, newest first, with a link to the next page for readers without JavaScript.
+/// The web page of merged entries, newest first, with a link to the next page for browsers without
+/// JavaScript.
 struct ReaderPage {
   var entries: [StoredEntry]
   var subscriptions: [FeedSubscription]
@@ -133,7 +135,7 @@ struct ReaderPage {
     ).text
   }
 
-  /// Says why there are no entries, and what to do.
+  /// The text that says why there are no entries, and what to do.
   private var nothing: String {
     if selection.text != nil || selection.isUnread || selection.subscription != nil {
       return "No entries match. <a href=\"/\">Show all entries</a>"
@@ -161,7 +163,7 @@ struct ReaderPage {
       """
   }
 
-  /// The feeds, grouped by folder.
+  /// The navigation bar of feeds, grouped by folder.
   private var sources: String {
     let all = subscriptions.reduce(0) { $0 + $1.health.entries }
     var groups: [(folder: String, links: String)] = []
@@ -188,6 +190,7 @@ struct ReaderPage {
     """
   }
 
+  /// The query of a link that keeps the current selection, escaped for HTML.
   private var query: String {
     var query = ""
     if let source = selection.subscription { query += "source=\(source.queryValue)&amp;" }
@@ -218,7 +221,7 @@ extension [FeedSubscription] {
   var names: [String: String] { Dictionary(uniqueKeysWithValues: map { ($0.id, $0.name) }) }
 }
 
-/// The feeds and their health.
+/// The web page of feeds and the health of each.
 struct HealthPage {
   var subscriptions: [FeedSubscription]
 
@@ -280,7 +283,7 @@ struct HealthPage {
   }
 }
 
-/// The merge as Atom (RFC 4287), with a link to the next page (RFC 5005).
+/// The merged entries as an Atom feed (RFC 4287), with a link to the next page (RFC 5005).
 struct AtomFeed {
   var entries: [StoredEntry]
   var names: [String: String]

@@ -45,12 +45,12 @@ struct Site: Sendable {
 
   // MARK: Entries
 
-  /// The selection that a request asks for, and its page.
+  /// Reads a request, and returns the selection that it asks for with a page of its entries.
   private func found(
     _ request: Request
   ) async throws -> (asked: PagedRequest, selection: EntrySelection, page: Page<StoredEntry>) {
-    // Cursors are bound to path and parameters: the web page and the JSON interface use the same
-    // ones.
+    // A sealed cursor is valid only for the path and the parameters that it was created for. With
+    // one path for all, web page, JSON and Atom use the same cursors.
     let parameters = request.uri.queryParameters
     let query = ["source", "q", "unread", "cursor", "per_page"].compactMap { name in
       parameters[Substring(name)].flatMap { value in
@@ -71,7 +71,7 @@ struct Site: Sendable {
   private func page(_ request: Request) async throws -> Response {
     try await refusing {
       let (asked, selection, page) = try await found(request)
-      // The web page's links have the same sealed cursors as the JSON interface.
+      // Only the cursor of this answer is used; its items are placeholders.
       let answer = try listing.answer(page, to: asked) { _ in Array("0".utf8) }
       let body = try JSONDecoder().decode(Continuation.self, from: Data(answer.body))
       let reader = ReaderPage(
@@ -102,6 +102,7 @@ struct Site: Sendable {
     try await aggregator.subscriptions().names
   }
 
+  /// Runs `body`, and answers a request that the listing refuses, such as one with a forged cursor.
   private func refusing(_ body: () async throws -> Response) async throws -> Response {
     do {
       return try await body()
@@ -120,7 +121,7 @@ struct Site: Sendable {
 
   // MARK: Feeds
 
-  /// Subscribes to one address (`url`), or to all of an OPML list (`opml`).
+  /// Subscribes to one address (`url`), or to all feeds of an OPML list (`opml`).
   private func subscribe(_ request: Request) async throws -> Response {
     let form = try await form(request)
     do {
@@ -135,6 +136,7 @@ struct Site: Sendable {
     return Self.back(to: "/feeds")
   }
 
+  /// Reads the body of a request as a form (`application/x-www-form-urlencoded`), at most 2 MiB.
   private func form(_ request: Request) async throws -> [String: String] {
     let body = try await request.body.collect(upTo: 2 << 20)
     var form: [String: String] = [:]
@@ -149,7 +151,7 @@ struct Site: Sendable {
 
   // MARK: Atom
 
-  /// The merge as a feed, paged as RFC 5005 says.
+  /// Serves the merged entries as an Atom feed, paged by links (RFC 5005).
   private func atom(_ request: Request) async throws -> Response {
     try await refusing {
       let (asked, _, page) = try await found(request)
