@@ -12,7 +12,7 @@ struct DateTests {
   @Test(
     "F7, 17-Dates: dates of every habit are read",
     arguments: [
-      // RFC 822, 2822, and their breaches.
+      // RFC 822 and 2822, and violations of them.
       ("Thu, 01 Jan 2004 19:48:21 GMT", "2004-01-01T19:48:21Z"),
       ("Thu, 01 Jan 04 19:48:21 GMT", "2004-01-01T19:48:21Z"),
       ("Mon, 01 Jan 2004 19:48:21 GMT", "2004-01-01T19:48:21Z"),
@@ -68,7 +68,7 @@ struct DateTests {
       // CDF (Microsoft's submission to the W3C of 1997).
       ("1998.11.05T22:15-0500", "1998-11-06T03:15:00Z"),
       ("1998-11-05T22:15", "1998-11-05T22:15:00Z"),
-      // What programs print: MSSQL, Perforce, Go, Python, Java, JavaScript, date(1).
+      // The output of programs: MSSQL, Perforce, Go, Python, Java, JavaScript, date(1).
       ("2004-07-08 23:56:58.0", "2004-07-08T23:56:58Z"),
       ("Fri, 2006/09/15 08:19:53 EDT", "2006-09-15T12:19:53Z"),
       ("2004-01-01 19:48:21.123456 -0700 MST", "2004-01-02T02:48:21Z"),

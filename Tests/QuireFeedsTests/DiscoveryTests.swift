@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Feeds: finding them")
 struct DiscoveryTests {
-  /// A web page, and what it leads to.
+  /// A web page, and the addresses of the feeds that discovery must find from it.
   struct Case: Sendable, CustomTestStringConvertible {
     let name: String
     let page: String
@@ -103,7 +103,7 @@ struct DiscoveryTests {
     let web = FeedWeb { url, _ in
       switch url {
       case "https://a.test/blog/post": .init(body: "<html><body>no feed</body></html>")
-      // What is not there is answered by a page, as by many.
+      // Like many servers, this one answers missing paths with a web page.
       case "https://a.test" + path: .init(body: path == "/sitemap.xml" ? "<urlset/>" : rssPage([1]))
       default: .init(body: "<html>Welcome</html>")
       }

@@ -12,7 +12,7 @@ struct EarlyRefusalTests {
     let name: String
     let start: String
     let piece: String
-    /// Bytes within which it has to be refused.
+    /// The number of bytes within which the feed must be refused.
     var most = (2 << 20) + (128 << 10)
     var limit: String?
 
@@ -144,7 +144,8 @@ struct EarlyRefusalTests {
     return try decoding.read().parsed
   }
 
-  /// Feeds that take more than the beginning, and what is forgiven of them.
+  /// Feeds longer than the 64 KiB in which an XML declaration is looked for, and the repairs that
+  /// each needs.
   static let long: [(String, [FeedRepair.Kind])] = {
     let items = (0..<3_000).map { "<item><guid>\($0)</guid><title>A title</title></item>" }
     let feed = "<rss><channel>\(items.joined())</channel></rss>"

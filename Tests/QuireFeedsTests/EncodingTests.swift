@@ -3,14 +3,15 @@ import Testing
 
 @Suite("Feeds: encodings")
 struct EncodingTests {
-  /// A feed in an encoding: what its declaration and its Content-Type say, and its title.
+  /// A feed in some encoding: the encodings that its declaration and its Content-Type give, and its
+  /// title.
   struct Case: Sendable, CustomTestStringConvertible {
     let name: String
     var declared: String?
     var contentType: String?
-    /// Bytes of the title.
+    /// The bytes of the title.
     var title: [UInt8] = []
-    /// The whole feed, where it is no superset of ASCII.
+    /// Encodes the whole feed, for encodings that are not supersets of ASCII.
     var whole: (@Sendable (String) -> [UInt8])?
     let expected: String
     var repairs: [FeedRepair.Kind] = []

@@ -2,9 +2,9 @@ import HTTPTypes
 import QuireHTTP
 import Synchronization
 
-/// A web of a few addresses that remembers who asked for what.
+/// A scripted transport that answers a few addresses, and records its requests.
 final class FeedWeb: HTTPTransport {
-  /// An answer.
+  /// The answer to one request; by default 200 without a body.
   struct Answer: Sendable {
     var status = 200
     var body = ""
@@ -19,12 +19,12 @@ final class FeedWeb: HTTPTransport {
     self.answer = answer
   }
 
-  /// A web of bodies by address.
+  /// Creates a web that answers each address with its body, and others with 404.
   convenience init(_ pages: [String: String]) {
     self.init { url, _ in pages[url].map { Answer(body: $0) } }
   }
 
-  /// The addresses that were asked, in order.
+  /// The addresses of the requests, in order.
   var urls: [String] { log.withLock { $0.map(\.url) } }
 
   /// The fields of each request, in order.
@@ -39,7 +39,8 @@ final class FeedWeb: HTTPTransport {
   }
 }
 
-/// A page of RSS with these items, and what else its channel has.
+/// Returns a page of RSS with the items `ids`, and with `channel` as further elements of its
+/// channel.
 func rssPage(_ ids: [Int], _ channel: String = "") -> String {
   let items = ids.map { "<item><title>Item \($0)</title><guid>urn:\($0)</guid></item>" }
   return
@@ -58,6 +59,6 @@ final class FeedCounter: Sendable {
 }
 
 extension HTTPField.Name {
-  /// The field of RFC 8288.
+  /// The `Link` field (RFC 8288).
   static var link: Self { Self("Link") ?? .via }
 }

@@ -10,7 +10,7 @@ import Testing
   import Foundation
 #endif
 
-/// A document read from text.
+/// Parses a feed from a text.
 func parsed(
   _ text: String, at url: String? = "https://example.org/feed",
   _ options: FeedOptions = FeedOptions()
@@ -18,7 +18,7 @@ func parsed(
   try ParsedFeed(Array(text.utf8), url: url, options: options)
 }
 
-/// Seconds since 1970 of a date as RFC 3339 writes it.
+/// Returns the seconds since 1970 of a date in the form of RFC 3339.
 func seconds(_ text: String) throws -> Double {
   try Date(text, strategy: .iso8601).timeIntervalSince1970
 }

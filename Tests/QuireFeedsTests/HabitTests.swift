@@ -4,7 +4,7 @@ import Testing
 
 @testable import QuireFeeds
 
-/// Habits of publishers that no specification has, each seen in the wild.
+/// Habits of publishers that no specification mentions, each seen in a real feed.
 @Suite("Feeds: habits of the wild")
 struct HabitTests {
   @Test("17-Rss, 17-Repairs: names of attributes are read whatever their case")

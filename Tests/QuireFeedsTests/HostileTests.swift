@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Feeds: hostile ones")
 struct HostileTests {
-  /// An attack of a size.
+  /// A hostile document of any size: `text` returns it with so many repetitions.
   struct Attack: Sendable, CustomTestStringConvertible {
     let name: String
     let size: Int
@@ -26,7 +26,7 @@ struct HostileTests {
     Attack(name: "X1 entities behind an error") {
       "<a & b><!DOCTYPE rss [<!ENTITY a 'b'>]><rss>" + String(repeating: "&a;", count: $0)
     },
-    // Longer than the piece of 64 KiB that is looked at before anything in it is refused.
+    // Longer than a piece of 64 KiB, which is parsed as a whole before anything in it is refused.
     Attack(name: "X6 depth", size: 20_000) { String(repeating: "<rss>", count: $0) },
     Attack(name: "X6 depth, mended") { "<rss><a & >" + String(repeating: "<b c=d>", count: $0) },
     Attack(name: "X7 attributes") { "<rss" + (0..<$0).map { " a\($0)=''" }.joined() + "/>" },
@@ -76,10 +76,11 @@ struct HostileTests {
     },
   ]
 
-  /// Whether four times the length costs at most eight times as much: a square would be sixteen times.
+  /// Checks that four times the length costs at most eight times as much: quadratic time would cost
+  /// sixteen times as much.
   ///
-  /// What takes no time says nothing. The processor's caches are shared with other tests: what fails is
-  /// measured again, twice.
+  /// Less than 4 ms counts as linear. Other tests share the processor's caches, so a failed
+  /// measurement is repeated twice.
   private func expectLinear(_ name: String, _ cost: (_ isLong: Bool) -> Void) {
     var (short, long) = (Double.infinity, Double.infinity)
     for _ in 0..<3 {
@@ -90,7 +91,7 @@ struct HostileTests {
     Issue.record("\(name): \(short) s, then \(long) s")
   }
 
-  /// What a piece of work costs this thread.
+  /// Returns the processor time that a piece of work takes in this thread, in seconds.
   private func seconds(_ work: () -> Void) -> Double {
     var start = timespec()
     var end = timespec()
@@ -409,7 +410,7 @@ struct HostileTests {
     let link = FeedText("<a href='/x?a=1&copy=2'>&copy</a>", kind: .html, base: "https://a.test/")
     #expect(
       link.withAbsoluteLinks().value == "<a href='https://a.test/x?a=1&amp;copy=2'>&copy</a>")
-    // Nothing else makes markup of a plain text.
+    // A reference without a semicolon does not turn a plain text into markup.
     let title = try parsed("<rss><channel><title>a &amp;copy b</title></channel></rss>").feed.title
     #expect(title == FeedText("a &copy b"))
   }

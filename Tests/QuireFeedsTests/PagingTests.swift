@@ -126,7 +126,7 @@ struct PagingTests {
     #expect(other.report.warnings.map(\.code) == [.feedLoop])
   }
 
-  /// The titles of a feed of two pages, all of whose entries have one identifier.
+  /// Returns the titles of a feed of two pages whose entries all have the same identifier.
   private func titles(_ first: [String], _ second: [String]) async throws -> [String] {
     func page(_ titles: [String], _ more: String = "") -> String {
       "<rss xmlns:atom='http://www.w3.org/2005/Atom'><channel>\(more)"
@@ -198,7 +198,7 @@ struct PagingTests {
     let all = try await ids(web, url)
     #expect(all == (1...4).map { "https://a.test/p\($0)" })
     #expect(web.urls.count == 6)
-    // From every page on, in a process that has seen nothing.
+    // The walk can be resumed after every page, as in another process.
     let walk = PageClient(transport: web).feed(at: url).pages.walk()
     var seen: [String] = []
     while let page = try await walk.next() {
@@ -243,7 +243,7 @@ struct PagingTests {
       let name = "https://a.test/gone\([1, 2, 4, 3][number])"
       #expect(warning.message.contains(name) && warning.message.contains("\(status)"), "\(warning)")
     }
-    // From every place on, in a process that has seen nothing.
+    // The walk can be resumed at every position, as in another process.
     for (number, place) in places.enumerated() {
       let later = PageClient(transport: web).feed(at: "https://a.test/sitemap.xml").pages
       var rest: [String] = []

@@ -112,10 +112,11 @@ struct PollTests {
     var restored = schedule
     restored.bring(backTo: 0)
     #expect(restored.nextPoll == day && !restored.isDue(at: 0))
-    // The change that was seen a year from now is as old as the clock makes it, and the feed is silent since.
+    // The change that the wrong clock dated a year ahead counts as one at time 0, with silence
+    // since then.
     for time in [0, 2 * day] { schedule.polled(PollOutcome(.unchanged), at: time, random: 0) }
     #expect(schedule.interval == day)
-    // What a hub tells waits neither for a Retry-After nor for the end of a minute of another year.
+    // A notification is not delayed by a Retry-After or a last poll of a time a year ahead.
     schedule.polled(PollOutcome(.failed, retryAfter: .seconds(80_000)), at: year, random: 0)
     schedule.pushed(at: 500, lastPoll: year)
     #expect(schedule.nextPoll == 500)
@@ -215,7 +216,7 @@ struct PollTests {
       schedule.polled(PollOutcome(result), at: 0, random: 0)
       #expect(schedule.url == "https://a.test/" && schedule.state == .penalized)
     }
-    // What was read there once stays there.
+    // A feed that was read at the new address once stays there.
     move()
     schedule.polled(PollOutcome(.unchanged), at: 0, random: 0)
     schedule.polled(PollOutcome(.failed), at: 0, random: 0)
@@ -291,7 +292,7 @@ struct PollTests {
 
   // MARK: Validators
 
-  /// Three pages with validators; those in `changed` answer with a body whatever is asked.
+  /// Returns a web of three pages with validators. Page 2 changes with `version`.
   private func versioned(_ version: @escaping @Sendable () -> Int = { 1 }) -> FeedWeb {
     FeedWeb { url, fields in
       let page = url.hasSuffix("feed") ? 1 : Int(url.suffix(1)) ?? 0
@@ -326,7 +327,7 @@ struct PollTests {
     #expect(
       web.fields.prefix(3).allSatisfy { $0[.ifNoneMatch] == nil && $0[.ifModifiedSince] == nil })
     #expect(web.fields.suffix(3).map { $0[.ifNoneMatch] } == ["\"p1\"", "W/\"p2-1\"", "\"p3\""])
-    // Stored and taken up again.
+    // The validators survive being stored and restored.
     let later = PageValidators(validators.snapshot)
     client.configuration.validators = later
     let third = try await all(client.feed(at: "https://a.test/feed").pages)

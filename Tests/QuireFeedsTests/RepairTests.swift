@@ -6,12 +6,12 @@ import Testing
 
 @Suite("Feeds: what is forgiven")
 struct RepairTests {
-  /// A feed with this in its only item.
+  /// Returns a feed with `item` as the content of its only item.
   private func rss(_ item: String, before: String = "", after: String = "") -> String {
     "\(before)<rss version=\"2.0\"><channel><title>T</title><item>\(item)</item></channel></rss>\(after)"
   }
 
-  /// Reads a feed leniently, and makes sure that strict reading refuses it.
+  /// Reads a feed leniently, and checks that strict reading refuses it.
   private func mended(_ text: String) throws -> (entry: FeedEntry, kinds: [FeedRepair]) {
     let document = try parsed(text)
     #expect(throws: PageError.self, "\(text)") {
@@ -127,7 +127,7 @@ struct RepairTests {
     }
     var feed = try document("utf-8", [0x63, 0x61, 0x66, 0xE9]).feed
     #expect(feed.title?.value == "café" && feed.repairs.map(\.kind) == [.wrongEncoding])
-    // A character that was cut in half, and one of another encoding, are all that is read in another way.
+    // Only a character that was cut in half, and one in another encoding, are read differently.
     let czech = Array("Žluť".utf8)
     for declared in ["utf-8", "iso-8859-1", ""] {
       feed = try document(declared, czech + [0xC5, 0x20] + czech + [0x92] + czech).feed
@@ -239,7 +239,7 @@ struct RepairTests {
     var code: PageError.Code?
   }
 
-  /// What a feed in slices is read as, or the code of the error.
+  /// Returns the entries of a feed that arrives in slices, or the code of the error.
   private static func outcome(of slices: [[UInt8]]) -> Result<[FeedEntry], Refusal> {
     var context = DecodingContext()
     context.isProvenWhole = true
@@ -253,7 +253,9 @@ struct RepairTests {
     }
   }
 
-  /// How a long feed comes.
+  /// The encodings of a long feed: UTF-8 (`unicode`) and Latin-1 (`latin`) as declared, Latin-1
+  /// declared as UTF-8 (`western`), UTF-16 with a byte order mark (`wide`), and Latin-1 after other
+  /// text (`junk`).
   enum Writing: String, CaseIterable {
     case unicode, latin, western, wide, junk
   }

@@ -6,10 +6,11 @@ import Testing
 
 @testable import QuireFeeds
 
-/// A document of `Tests/Fixtures/feeds`, and what has to be read of it.
+/// A document of `Tests/Fixtures/feeds`, and the values that must be read from it.
 ///
-/// A sample begins with `## ` and what it shows; `@url` says where it came from. Lines with `= ` at its end are
-/// facts: a path into its JSON Feed and the value there, null for none, or `#path` and how many are there.
+/// A sample begins with a line of `## ` and its name; a line of `@url ` gives its address. The
+/// lines of `= ` at its end are facts: a path into its JSON Feed and the value there (null for
+/// none), or `#path` and the number of elements there.
 struct FeedSample: Sendable, CustomTestStringConvertible {
   let name: String
   var url = "https://example.org/feed"
@@ -46,14 +47,14 @@ struct FeedSample: Sendable, CustomTestStringConvertible {
 
 @Suite("Feeds: samples of the specifications and of the wild")
 struct SampleTests {
-  /// The document as JSON Feed.
+  /// Returns the document as JSON Feed.
   private static func json(_ document: ParsedFeed) -> JSONValue {
     guard case .object(let members) = document.feed.jsonFeed else { return .null }
     let items = document.entries.map { $0.jsonFeedItem(includingRaw: false) }
     return .object(members + [.init("items", .array(items))])
   }
 
-  /// The value at a path; nil where there is none.
+  /// Returns the value at a path; nil if there is none.
   private static func value(_ root: JSONValue, at path: Substring) -> JSONValue? {
     path.split(separator: "/").reduce(Optional(root)) { value, name in
       guard case .array(let elements)? = value else { return value?[String(name)] }
@@ -91,7 +92,7 @@ struct SampleTests {
   func forms(sample: FeedSample) throws {
     let document = try parsed(sample.text, at: sample.url)
     let strict = FeedOptions(isStrict: true)
-    // Old encodings are no breach, and only told where reading is lenient.
+    // A legacy encoding is not a violation, and is counted only by lenient reading.
     if document.feed.repairs.allSatisfy({ $0.kind == .legacyEncoding }) {
       #expect(try parsed(sample.text, at: sample.url, strict).entries == document.entries)
     } else {

@@ -10,7 +10,7 @@ import Testing
 @testable import QuireFeeds
 
 @Suite struct AggregatorTests {
-  /// Feeds of numbered entries that grow, move, fail and end as a test says.
+  /// A publisher of feeds with numbered entries, which grow, move, fail and end as a test says.
   private final class Publisher: Sendable {
     struct Feed {
       var first = 0
@@ -144,14 +144,14 @@ import Testing
     try await first.subscribe(to: "https://a.test/f")
     for (number, jump) in [1.0, -1, 1, -1].enumerated() {
       clock.advance(jump * 31_536_000)
-      // The last time as after a restart.
+      // The last jump is followed by a restart.
       let aggregator = number == 3 ? aggregator(store, web, clock) : first
       for _ in 0..<2 { try await aggregator.pollDue() }
       #expect(web.urls.count == number + 1)
     }
   }
 
-  /// Notes which requests leave their connection to be kept.
+  /// A transport that records which requests keep their connection.
   private struct Line: HTTPTransport {
     let web: FeedWeb
     let kept = Recorder<String>()
@@ -260,7 +260,7 @@ import Testing
     #expect(try await ids(store).count == 7)
   }
 
-  /// A shared store that answers claims in a way of its own.
+  /// A shared store whose claims a closure answers.
   private struct ClaimingStore: SharedFeedStore {
     var base = SharedMemoryFeedStore()
     let claiming: @Sendable (SharedMemoryFeedStore, FeedClaim) async -> [FeedSubscription]
@@ -319,7 +319,7 @@ import Testing
     let store = ClaimingStore(base: base) { base, claim in
       limits.note(claim.limit)
       if limits.count == 2 { gate.openUp() }
-      // The next claim is due by time, too.
+      // Advance the time, so that the next claim is due.
       clock.advance(5)
       return await base.claim(claim)
     }
@@ -381,11 +381,11 @@ import Testing
     try await aggregator.pollDue()
     let taken = await store.claim(FeedClaim(holder: "other", dueBy: 1e12, limit: 9))
     #expect(taken.count == (gap == .zero ? 1 : 0))
-    // The lease of one that dies ends so much later.
+    // The lease includes the gap, for an aggregator that dies without returning its hosts.
     #expect(ClaimMachine(limits: limits).lease == .seconds(60) + gap)
   }
 
-  /// Does something before each answer.
+  /// A transport that runs an action before each answer.
   private struct TakingTransport: HTTPTransport {
     let base: FeedWeb
     let meanwhile: @Sendable (_ url: String) async -> Void
@@ -421,7 +421,8 @@ import Testing
     try await polling.subscribe(to: "https://a.test/f")
     try await polling.pollDue()
     clock.advance(100_000)
-    // The poll during which it returns, and its own first one.
+    // Two polls: during the first the feed is removed and added again, and the second is the first
+    // of the new subscription.
     try await polling.pollDue()
     #expect(web.fields.map { $0[.ifNoneMatch] } == [nil, "\"1\"", nil])
     #expect(try await ids(store).count == 2)
@@ -436,13 +437,14 @@ import Testing
     arguments: [false, true])
   func lateInSkips(isShared: Bool) async throws {
     let clock = Clock()
-    // One that goes by the due times alone, as a database does; the wide claim gets the leases.
+    // A shared store that compares only due times, as a database does. The wide claim takes the
+    // leases.
     let store = ClaimingStore { base, claim in
       var wide = claim
       wide.dueBy = 1e12
       return await base.claim(wide).filter { $0.schedule.nextPoll <= claim.dueBy }
     }
-    // From 08:00, when the next poll is at nine.
+    // The test starts at 08:00 UTC, so the next poll is due at 09:00.
     let web = FeedWeb { _, _ in
       .init(body: rssPage([1], "<skipHours><hour>10</hour><hour>11</hour></skipHours>"))
     }
@@ -456,7 +458,7 @@ import Testing
     }
   }
 
-  /// A store that fails at random, before or after it has made the change.
+  /// A store that fails at random, either before or after it has made the change.
   private struct FlakyStore: FeedStore {
     struct Crash: Error {}
 
@@ -505,7 +507,7 @@ import Testing
       }
       clock.advance(3_700)
       for url in urls where random.withLock({ Bool.random(using: &$0) }) {
-        // As many entries stay in the feed as come in two days.
+        // The feed keeps its last 60 entries, about as many as it gets in two days.
         publisher.change(url) {
           $0.last += 1
           $0.first = max(0, $0.last - 60)

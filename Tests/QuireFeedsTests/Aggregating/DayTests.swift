@@ -9,13 +9,14 @@ import Testing
 
 @testable import QuireFeeds
 
-/// A day of many feeds, with publishers of every temper: rates by the hour of the day, outages, throttling,
-/// moves, and wishes of their own. `FEEDS` says how many (40).
+/// A simulated day of many feeds, whose publishers differ: rates by the hour of the day, outages,
+/// throttling, moves, and polling rules. The environment variable `FEEDS` sets their number;
+/// default 40.
 @Suite struct DayTests {
   private static let start = 1_800_057_600.0  // Midnight in UTC.
   private static let day = 86_400.0
 
-  /// One publisher, and what was asked of it.
+  /// One publisher, and the requests that it has received.
   private struct Publisher {
     var published: [Double] = []
     var outage = 0.0..<0.0
@@ -24,12 +25,12 @@ import Testing
     var timeToLive = 0.0
     var maxAge = 0.0
     var skipHours: Set<Int> = []
-    /// When it was asked at its first and its second address.
+    /// The times of requests to its first and to its second address.
     var asked: [[Double]] = [[], []]
-    /// Not before then, by what was said last.
+    /// The earliest time of the next request, according to the last answer.
     var notBefore = -Double.infinity
     var breaches: [String] = []
-    /// How many entries were handed out.
+    /// The number of entries that answers have contained so far.
     var given = 0
     var delays: [Double] = []
   }
@@ -42,7 +43,7 @@ import Testing
     init(_ publishers: [Publisher]) { self.publishers = Mutex(publishers) }
 
     func answer(_ url: String, _ fields: HTTPFields) -> FeedWeb.Answer? {
-      // https://h12.test/ and, after its move, https://n12.test/.
+      // Publisher 12 is at https://h12.test/, and after its move at https://n12.test/.
       guard let number = Int(url.dropFirst(9).prefix { $0.isNumber }) else { return nil }
       let isNew = url.dropFirst(8).first == "n"
       let now = now
@@ -80,7 +81,7 @@ import Testing
     return answer
   }
 
-  /// Notes a request, and whether it breaks a rule.
+  /// Records a request, and the rules that it breaks.
   private static func note(_ publisher: inout Publisher, _ isNew: Bool, _ now: Double) {
     let last = publisher.asked[isNew ? 1 : 0].last
     if let last, now - last < 3_600 { publisher.breaches.append("asked after \(now - last) s") }
@@ -92,7 +93,7 @@ import Testing
     publisher.asked[isNew ? 1 : 0].append(now)
   }
 
-  /// The last hundred entries, with the wishes of the channel.
+  /// Returns a page of the last hundred entries, with the polling rules of the channel.
   private static func page(_ publisher: Publisher, _ count: Int) -> String {
     let items = (max(0, count - 100)..<count).reversed().map { number -> String in
       let date = Date(timeIntervalSince1970: publisher.published[number]).formatted(.iso8601)
@@ -109,12 +110,12 @@ import Testing
 
   private func publisher(_ number: Int, _ chance: inout SeededGenerator) -> Publisher {
     var publisher = Publisher()
-    // From three an hour to one in three days.
+    // From three entries an hour to one in three days.
     let gap = 1_200 * pow(216, Double.random(in: 0..<1, using: &chance))
     var time = Self.start - min(gap * 40, 30 * Self.day)
     while time < Self.start + Self.day {
       let hour = Int(time / 3_600) % 24
-      // By day three times as often as by night.
+      // Entries are three times as frequent by day as by night.
       let pace = 8..<22 ~= hour ? 0.75 : 2.25
       time += -log(Double.random(in: 1e-9..<1, using: &chance)) * gap * pace
       if time < Self.start + Self.day { publisher.published.append(time.rounded()) }
@@ -138,7 +139,7 @@ import Testing
   func day() async throws {
     let given = ProcessInfo.processInfo.environment["FEEDS"].flatMap { Int($0) }
     let count = given ?? 40
-    // How early few feeds are depends on their publishers: always the same ones, then.
+    // With few feeds the delays depend on the publishers, so they are always the same ones.
     let seed = given == nil ? 17 : UInt64.random(in: 0 ... .max)
     var chance = SeededGenerator(seed: seed)
     let world = World((0..<count).map { publisher($0, &chance) })
@@ -175,7 +176,7 @@ import Testing
       let ids = kept["https://h\(number).test/"] ?? []
       let known = max(0, publisher.published.count { $0 <= Self.start } - 100)
       wrong += ids.count - Set(ids).count
-      // What left the feed before it was subscribed to is not missed.
+      // Entries that left the feed before the subscription do not count as lost.
       for entry in known..<max(known, publisher.given) where !ids.contains("urn:\(entry)") {
         wrong += 1
       }
@@ -195,7 +196,8 @@ import Testing
       """)
   }
 
-  /// The delays by one interval for all feeds, with as many requests in all, and no outages.
+  /// Returns the delays of a fixed schedule: one interval for all feeds, the same number of
+  /// requests, and no outages.
   private func fixed(_ publishers: [Publisher], _ requests: Int) -> [Double] {
     let interval = Self.day * Double(publishers.count) / Double(requests)
     return publishers.enumerated().flatMap { number, publisher in

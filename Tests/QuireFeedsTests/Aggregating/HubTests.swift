@@ -18,12 +18,12 @@ import Testing
     <entry><id>1</id></entry></feed>
     """
 
-  /// A publisher and its hub, which remembers what it was sent.
+  /// A publisher and its hub, which records the forms that it is sent.
   private final class Hub: HTTPTransport {
     let forms = Mutex<[String]>([])
     let polls = Mutex(0)
     let status: Int
-    /// What happens while a poll waits for its answer.
+    /// An action to run while a poll waits for its answer.
     let meanwhile = Mutex<(@Sendable () async throws -> Void)?>(nil)
 
     init(status: Int = 202) { self.status = status }
@@ -108,7 +108,7 @@ import Testing
     clock.advance(60)
     try await aggregator.pollDue()
     #expect(hub.polls.withLock { $0 } == 2)
-    // While the hub tells, polls are as rare as the rules allow.
+    // While the hub notifies, polls are as rare as the rules allow.
     let schedule = try #require(await aggregator.subscriptions().first?.schedule)
     #expect(schedule.nextPoll == clock.now + schedule.rules.longest)
     #expect(hub.forms.withLock { $0.count } == 1)
@@ -155,7 +155,7 @@ import Testing
     #expect(try await ask(one, .get, token, question).head.status == .ok)
     #expect(try await ask(one, .get, UUID().uuidString, question).head.status == .notFound)
     clock.advance(290_000)
-    // The other one is polling the feed, and holds its host.
+    // The notification reaches `one` while `other` polls the feed and holds its host.
     hub.meanwhile.withLock {
       $0 = {
         let held = await store.claim(FeedClaim(holder: "third", dueBy: 1e12, limit: 9))
@@ -170,7 +170,7 @@ import Testing
     clock.advance(60)
     try await one.pollDue()
     #expect(hub.polls.withLock { $0 } == 3)
-    // The lease at the hub was renewed by the one that polled.
+    // The aggregator that polled renewed the lease at the hub.
     #expect(hub.forms.withLock { $0.count } == 2)
   }
 
@@ -303,7 +303,7 @@ import Testing
     #expect(hub.forms.withLock { $0.count } == 2)
     let late = try await token(aggregator)
     _ = try await ask(aggregator, .get, late, question)
-    // Of the earlier subscription, nothing counts any more.
+    // The token of the earlier subscription is no longer valid.
     #expect(try await ask(aggregator, .post, early).head.status == .notFound)
     #expect(try await ask(aggregator, .post, late).head.status == .accepted)
     clock.advance(60)
@@ -322,7 +322,7 @@ import Testing
     }
     #expect(hub.polls.withLock { $0 } == 3)
     #expect(hub.forms.withLock { $0.count } == 1)
-    // Without a callback, no hub is asked.
+    // Without a callback address the aggregator subscribes to no hub.
     let silent = Hub()
     let other = aggregator(silent, clock, callback: nil)
     try await other.subscribe(to: "https://a.test/feed")

@@ -6,7 +6,7 @@ import Testing
 
 @testable import QuireFeeds
 
-/// What publishers say of being asked, in the form in which they say it, as the aggregator obeys it.
+/// The rules that publishers state for polls, as they write them, and as the aggregator obeys them.
 @Suite struct PublisherRuleTests {
   /// Friday, 15 January 2027, 08:00 UTC.
   private static let start = 1_800_000_000.0
@@ -35,7 +35,7 @@ import Testing
     return answer
   }
 
-  /// Answers, and after how long the feed is due again.
+  /// Answers, and the time after which the feed is due again, in seconds.
   private static let rules: [(FeedWeb.Answer, Double)] = [
     (answer(), hour),
     (answer(200, ["Cache-Control": "max-age=7200"]), 2 * hour),
@@ -141,7 +141,7 @@ import Testing
   func departingIdentifiers() async throws {
     let time = Mutex(Self.start)
     let number = FeedCounter()
-    // Of each poll, the titles of the entries with the shared identifier.
+    // For each poll, the titles of the entries with the shared identifier.
     let polls = [["A", "B", "B2"], ["A", "B"], ["B"], ["C"], ["D", "B"]]
     let web = FeedWeb { _, _ in
       let items = polls[number.value].map {

@@ -6,14 +6,15 @@ import Testing
 
 @testable import QuireFeeds
 
-/// What publishers measure readers by: what is sent back of ETag and Last-Modified at each poll.
+/// Publishers' rule for validators: each poll returns the ETag and the Last-Modified of the answer
+/// before.
 @Suite struct ValidatorRuleTests {
-  /// One answer of a publisher, by what it says, and what the next poll has to send.
+  /// One answer of a publisher, and the validators that the poll which it answers must send.
   struct Step: Sendable {
     var status = 200
     var fields: [String: String] = [:]
     var body: String? = "1"
-    /// The `If-None-Match` and `If-Modified-Since` of the request that it answers.
+    /// The `If-None-Match` and `If-Modified-Since` that the request must have.
     var tag: String?
     var date: String?
   }
@@ -88,7 +89,8 @@ import Testing
     let store = MemoryFeedStore()
     for number in story.steps.indices {
       place.withLock { $0 = number }
-      // Each poll is another process's: all that counts is stored.
+      // Each poll has an aggregator of its own, as in another process, so validators come from the
+      // store.
       let aggregator = Aggregator(
         store: store, client: PageClient(transport: web, configuration: .feed),
         settings: AggregatorSettings(),
