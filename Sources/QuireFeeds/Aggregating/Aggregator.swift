@@ -15,7 +15,7 @@ public struct AggregatorSettings: Sendable {
   public var limits: PollingLimits
   /// The rules for the interval between polls, for new subscriptions.
   public var rules: PollRules
-  /// How feeds are read.
+  /// The options for reading feeds.
   public var options: FeedOptions
   /// The number of pages to read at the first poll of a feed. Default 1.
   public var pagesAtFirst: Int
@@ -38,7 +38,7 @@ public struct AggregatorSettings: Sendable {
 
 /// An event of an aggregator, for metrics, logs and status pages.
 public enum AggregatorEvent: Sendable {
-  /// A poll of a feed that has ended and is stored.
+  /// The report of a poll that has ended and has been stored.
   case polled(FeedPollReport)
   /// A subscription that was added or updated, by its identifier.
   case subscribed(String)
@@ -50,7 +50,7 @@ public enum AggregatorEvent: Sendable {
 public struct FeedPollReport: Sendable {
   /// The subscription after the poll.
   public let subscription: FeedSubscription
-  /// What the poll changed in the store.
+  /// The effect of the poll on the store.
   public let effect: FeedEffect
   /// The bytes and requests of the poll.
   public let traffic: WalkReport.Traffic
@@ -446,6 +446,7 @@ public actor Aggregator {
     }
   }
 
+  /// Stores a subscription at a hub, here and in the store.
   private func keep(_ push: FeedPush, of id: String) async throws {
     known[id]?.take(push)
     try await store.apply(.push(push, id: id))
@@ -493,6 +494,7 @@ public actor Aggregator {
     return known.values.first { $0.push?.token == token }
   }
 
+  /// Reads the subscriptions of a store that is not shared, once.
   private func load() async throws {
     guard !isLoaded, shared == nil else { return }
     let subscriptions = try await store.subscriptions()
@@ -504,6 +506,7 @@ public actor Aggregator {
     }
   }
 
+  /// Queues a subscription for its next poll, unless polling has ended.
   private func schedule(_ subscription: FeedSubscription) {
     guard subscription.schedule.state != .ended else { return }
     let due = subscription.schedule.due(by: environment.now())

@@ -153,6 +153,7 @@ struct FeedPoller: Sendable {
   /// identifier to all entries, or by mistake to a few.
   private static let mostShared = 256
 
+  /// Records the result of a poll in the statistics of its feed.
   private func note(
     _ reading: Reading, at now: Double, in health: inout FeedHealth
   ) {

@@ -106,7 +106,8 @@ public struct FeedPoll: Sendable {
   /// notification during the poll makes the feed due again, because the poll may not include it.
   ///
   /// A subscription that was removed and added again during the poll stays as it is: with the
-  /// poll's validators the server would not repeat entries that were removed with the earlier one.
+  /// poll's validators the server would not repeat the entries that were removed with the earlier
+  /// subscription.
   public func subscription(after effect: FeedEffect, known: FeedSubscription) -> FeedSubscription {
     guard !isOfEarlierSubscription(than: known) else {
       var subscription = known
@@ -264,6 +265,7 @@ public actor MemoryFeedStore: FeedStore {
     }
   }
 
+  /// Adds an entry, or updates a known one whose digest differs.
   private func keep(
     _ entry: FeedEntry, of subscription: String, at now: Double, _ effect: inout FeedEffect
   ) {

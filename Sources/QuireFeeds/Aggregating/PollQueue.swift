@@ -1,13 +1,13 @@
 /// The limits on an aggregator's polls. Counts below 1 count as 1, and negative durations as zero.
 public struct PollingLimits: Hashable, Sendable {
-  /// The most polls at the same time. Default 32.
+  /// The maximum number of simultaneous polls. Default 32.
   public var concurrent: Int { didSet { concurrent = max(1, concurrent) } }
-  /// The most polls of one host at the same time. Default 1, so that a publisher sees a single
-  /// reader.
+  /// The maximum number of simultaneous polls of one host. Default 1, so that a publisher sees a
+  /// single reader.
   public var concurrentPerHost: Int {
     didSet { concurrentPerHost = max(1, concurrentPerHost) }
   }
-  /// The least time between the starts of two polls of one host. Default 2 seconds.
+  /// The minimum time between the starts of two polls of one host. Default 2 seconds.
   public var hostGap: Duration { didSet { hostGap = max(.zero, hostGap) } }
 
   /// Creates limits; every parameter has the default of its property.
@@ -173,6 +173,7 @@ struct PollQueue: Sendable {
 
   // MARK: Lines
 
+  /// Moves feeds that are due by `now` into the lines of their hosts.
   private mutating func enterLines(at now: Double) {
     while let (feed, time) = scheduled.first, time <= now {
       scheduled.removeFirst()

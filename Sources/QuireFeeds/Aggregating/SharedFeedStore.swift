@@ -29,7 +29,7 @@ public struct FeedClaim: Hashable, Sendable {
   /// own clock, they must be due by that clock too; otherwise a machine whose clock is far ahead
   /// would poll feeds early, and in alternation with the others.
   public var dueBy: Double
-  /// The most subscriptions to claim.
+  /// The maximum number of subscriptions to claim.
   public var limit: Int
   /// The length of the lease by the store's clock. Default a minute.
   public var lease: Duration
@@ -50,15 +50,17 @@ public struct FeedClaim: Hashable, Sendable {
   }
 }
 
-/// The hosts that an aggregator holds in a shared store, and when it claims more.
+/// Keeps track of an aggregator's leases in a shared store, and decides when it claims more.
 ///
 /// Times are seconds since 1970.
 struct ClaimMachine {
   /// The requested lease: a minute, plus the gap before another aggregator may poll the host.
   let lease: Duration
-  /// The seconds of a lease in which a poll may start; the rest allows for clocks that differ.
+  /// The number of seconds of a lease in which a poll may start. The rest is a margin for clocks
+  /// that differ.
   private static let usable = 45.0
-  /// The seconds between claims when nothing more was due; these also renew leases.
+  /// The number of seconds between claims while no more feeds are due. These claims also renew
+  /// leases.
   private static let pause = 5.0
 
   /// The maximum number of subscriptions to hold: twice the number of concurrent polls.

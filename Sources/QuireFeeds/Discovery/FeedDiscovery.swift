@@ -5,7 +5,7 @@ import QuirePagination
 
 /// A feed that was found from a web page.
 public struct DiscoveredFeed: Hashable, Sendable {
-  /// How a feed was found.
+  /// The ways in which a feed is found.
   public enum Origin: String, Hashable, Sendable {
     /// The requested address itself, which is a feed.
     case itself
@@ -32,7 +32,7 @@ public struct DiscoveredFeed: Hashable, Sendable {
   public var mediaType: String?
   /// The format; nil if the feed was not requested.
   public var format: FeedFormat?
-  /// How it was found.
+  /// The way in which the feed was found.
   public var origin: Origin
 
   /// The maximum number of feeds to return: a hostile page may declare a million.

@@ -32,7 +32,7 @@ public struct Feed: Hashable, Sendable {
   /// The authors. Atom: `author`, `contributor`; RSS: `managingEditor`, `webMaster`, `dc:creator`,
   /// `itunes:author`, `itunes:owner`; JSON Feed: `authors`, `author`.
   public var authors: [FeedPerson]
-  /// The largest picture. Atom: `logo`; RSS: `image/url`; `itunes:image`; JSON Feed: `icon`.
+  /// A large picture. Atom: `logo`; RSS: `image/url`; JSON Feed: `icon`; else `itunes:image`.
   public var icon: String?
   /// A small picture. Atom: `icon`; JSON Feed: `favicon`.
   public var favicon: String?
@@ -43,8 +43,8 @@ public struct Feed: Hashable, Sendable {
   public var published: Date?
   /// The categories; `FeedCategory` lists their sources.
   public var categories: [FeedCategory]
-  /// The software that generated it. RSS: `generator`; Atom: `generator`, followed by its version;
-  /// `admin:generatorAgent`.
+  /// The software that generated the feed. RSS: `generator`; Atom: `generator`, followed by its
+  /// version and its address; `admin:generatorAgent`.
   public var generator: String?
   /// The rights. RSS: `copyright`; Atom: `rights`; `dc:rights`.
   public var rights: FeedText?

@@ -4,7 +4,7 @@
   import Foundation
 #endif
 
-/// A violation of a format that was repaired, and how often.
+/// A kind of violation of a format that was repaired, and the number of its occurrences.
 ///
 /// Strict reading (`FeedOptions.isStrict`) throws `PageError` with code `malformed` at the first
 /// violation instead.
@@ -20,7 +20,7 @@ public struct FeedRepair: Hashable, Sendable, CustomStringConvertible {
 
   /// The kind.
   public let kind: Kind
-  /// How often it occurred.
+  /// The number of occurrences.
   public var count: Int
 
   init(_ kind: Kind, count: Int = 1) {

@@ -84,6 +84,8 @@ final class FeedPageReader: PageReader {
       || error.code == .unexpectedMediaType
   }
 
+  /// Returns a page without the entries that were seen before, and without its next page if the
+  /// walk ends here.
   private func settle(
     _ page: Page<FeedEntry>, at position: Position, _ isNumbered: Bool
   ) -> Page<FeedEntry> {
@@ -154,10 +156,10 @@ extension WalkReport.Warning.Code {
 /// The entries that a walk has seen, so that none is delivered twice.
 ///
 /// Two entries are the same if they have the same identifier, and the same address or text; without
-/// an identifier, if address and text are the same. The publication date is part of the text. If
-/// one page gives the same identifier to different entries, these entries, and earlier ones with
-/// it, are the same only if both text and address are. Remembers hashes of the last 262,144
-/// entries.
+/// an identifier, if they have the same address and text. The publication date is part of the text.
+/// If one page gives the same identifier to different entries, these entries, and earlier ones with
+/// it, are the same only if they have the same address and text, too. Remembers hashes of the last
+/// 262,144 entries.
 struct SeenEntries: Sendable {
   private var keys: Set<Int> = []
   /// The keys in order, so that the oldest can be removed.

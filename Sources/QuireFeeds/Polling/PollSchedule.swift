@@ -190,6 +190,7 @@ public struct PollSchedule: Hashable, Sendable, Codable {
 
   // MARK: Rates
 
+  /// Records a change, and updates the mean time between changes.
   private mutating func noteChange(at time: Double, _ now: Double) {
     let time = min(time, now)
     if let lastChange, time > lastChange {
@@ -218,6 +219,8 @@ public struct PollSchedule: Hashable, Sendable, Codable {
 
   // MARK: Moves
 
+  /// Counts the polls in a row that were redirected to `target`, and moves the feed there after
+  /// `PollRules.movesAfter` of them.
   private mutating func note(_ target: String?) {
     guard let target, target != url, target != refusedURL, (try? Origin(url: target)) != nil else {
       move = nil
@@ -241,9 +244,9 @@ public struct PollSchedule: Hashable, Sendable, Codable {
 
 /// The limits of a `PollSchedule`, in seconds.
 public struct PollRules: Hashable, Sendable, Codable {
-  /// The least time between two polls. Default: an hour.
+  /// The minimum time between two polls. Default: an hour.
   public var shortest: Double
-  /// The most time between two polls. Default: a day.
+  /// The maximum time between two polls. Default: a day.
   public var longest: Double
   /// The longest `Retry-After` that is obeyed. Default: a week.
   public var longestRetryAfter: Double

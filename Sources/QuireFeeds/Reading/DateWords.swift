@@ -152,7 +152,7 @@ struct ByteReader {
   /// An offset from UTC.
   struct Zone {
     var seconds: Int
-    /// Whether it is `Z`, `z`, or hours and minutes with a colon, as in RFC 3339.
+    /// Whether the zone is `Z`, `z`, or hours and minutes with a colon, as in RFC 3339.
     var isNumeric = false
     var isInRFC822 = false
   }
@@ -282,6 +282,7 @@ struct ByteReader {
     rest = rest[digits.endIndex...]
   }
 
+  /// Reads AM or PM, if one follows.
   private mutating func meridiem(_ time: inout Time) {
     let start = rest
     _ = skipSpaces()

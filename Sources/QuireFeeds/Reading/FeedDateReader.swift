@@ -20,11 +20,11 @@ public enum FeedDate {
 /// Supports RFC 822 and 2822 with correct, wrong or missing day names, two-digit years, and zones
 /// by name or number; RFC 3339 and other profiles of ISO 8601 (W3C-DTF); C's `asctime`; HTTP dates;
 /// dates that begin with the month's name; `yyyy/mm/dd`, `yy-mm-dd`, `dd.mm.yyyy`, `mm/dd/yyyy`;
-/// times with AM and PM; and seconds or milliseconds since 1970. A time without a zone, or in an
-/// unknown one, is UTC (RFC 2822, §4.3). Month names in twenty-one languages, and the Chinese,
-/// Japanese and Korean characters for year, month and day.
+/// times with AM and PM; and seconds or milliseconds since 1970. Month names may be in twenty-one
+/// languages; the Chinese, Japanese and Korean characters for year, month and day are read, too. A
+/// time without a zone, or in an unknown one, is UTC (RFC 2822, §4.3).
 struct FeedDateReader {
-  /// The form of dates in a format.
+  /// The forms of dates that formats require.
   enum Style {
     /// RSS: RFC 822, with years of two or four digits.
     case rfc822
@@ -199,6 +199,7 @@ private struct ISODate {
     CivilTime.seconds(year, month, day).map { ISODate(seconds: $0, isW3C: isW3C) }
   }
 
+  /// Parses seconds since 1970 (9 or 10 digits), or milliseconds (13 digits).
   private static func epoch(_ text: Slice<UnsafeBufferPointer<UInt8>>) -> ISODate? {
     guard text.allSatisfy({ 0x30...0x39 ~= $0 }),
       text.count == 9 || text.count == 10 || text.count == 13
@@ -215,6 +216,7 @@ private struct ISODate {
     return start...end ~= seconds ? ISODate(seconds: seconds) : nil
   }
 
+  /// Parses the rest of a date after `yyyy-`.
   private static func extended(_ year: Int, _ reader: inout ByteReader) -> ISODate? {
     let start = reader
     // yyyy-ddd.
@@ -228,6 +230,7 @@ private struct ISODate {
     return timed(year, month, day, &reader, isStandard: true)
   }
 
+  /// Parses the time and the zone after a date, if there are any.
   private static func timed(
     _ year: Int, _ month: Int, _ day: Int, _ reader: inout ByteReader, isStandard: Bool
   ) -> ISODate? {
@@ -294,6 +297,7 @@ private struct WordDate {
     return (seconds, isProper)
   }
 
+  /// Splits a date into its parts. Returns nil if it contains anything else.
   private mutating func parts() -> Parts? {
     var parts = Parts()
     while true {

@@ -373,12 +373,15 @@ struct JSONTextRepair {
     }
   }
 
+  /// Returns the repaired value, and counts it. Throws `error` if it is not a repairable one, or if
+  /// reading is strict.
   private mutating func mended(_ json: [UInt8], _ error: PageError) throws -> JSONValue {
     guard error.code == .malformed, !isStrict else { throw error }
     count += 1
     return try RawItem(Self.mended(json), limits: limits).value
   }
 
+  /// Returns JSON with each invalid byte sequence and each half surrogate pair replaced by U+FFFD.
   private static func mended(_ json: [UInt8]) -> [UInt8] {
     var bytes = Array(String(decoding: json, as: UTF8.self).utf8)
     var index = 0

@@ -22,7 +22,7 @@ public struct FeedOptions: Hashable, Sendable {
   /// Whether a violation of XML, of JSON, or of a format's rules for dates and texts is an error.
   /// Default false: it is repaired and counted in `Feed.repairs`.
   public var isStrict: Bool
-  /// How to treat HTML. Default: as written.
+  /// The treatment of HTML. Default: as written.
   public var html: HTML
   /// The limits of a page. Default: `DecodingLimits.feed`.
   public var limits: DecodingLimits

@@ -352,6 +352,7 @@ struct FeedPageDecoding: PageDecoding {
     return 0
   }
 
+  /// Counts the repairs of the parser by the kinds of feed repairs.
   private func note(
     _ repairs: [(breach: XMLLeniency, count: Int)], in tally: inout RepairTally
   ) {
@@ -368,6 +369,7 @@ struct FeedPageDecoding: PageDecoding {
     }
   }
 
+  /// Reads the feed and the entries of a document. Returns nil if it is not a feed.
   private func parse(_ document: XMLDocument, _ tally: RepairTally) throws -> ParsedFeed? {
     var reader = FeedXMLReader(document, limits: options.limits)
     guard let (properties, nodes, scope) = reader.feed(at: context.url) else { return nil }
@@ -524,6 +526,8 @@ struct FeedPageDecoding: PageDecoding {
 
   // MARK: The end
 
+  /// Returns the feed with its HTML treated as the options ask. Throws at the first repair if
+  /// reading is strict.
   private func finished(_ parsed: ParsedFeed) throws -> ParsedFeed {
     if options.isStrict, let repair = parsed.feed.repairs.first {
       throw PageError(

@@ -18,7 +18,7 @@ struct FeedScope {
     baseText = base?.text
   }
 
-  /// Returns the scope within an element.
+  /// Returns the scope within an element, which may have `xml:base` and `xml:lang`.
   func within(_ node: XMLTreeNode) -> FeedScope {
     var scope = self
     for (name, value) in node.attributes(in: Self.xml) {
@@ -71,6 +71,7 @@ struct FeedScope {
     }
   }
 
+  /// Parses an address, repairing it if necessary. Returns nil for an empty or invalid one.
   private static func reference(_ text: String) -> URLReference? {
     // `URLReference` accepts these characters, but they could end an attribute into which a program
     // writes the address without escaping it.
@@ -82,6 +83,7 @@ struct FeedScope {
     return mended.isEmpty ? nil : try? URLReference(mended)
   }
 
+  /// Returns an address repaired as `absolute(_:)` describes.
   private static func mended(_ text: String) -> String {
     let written = trimmed(text.utf8.filter { $0 != 0x09 && $0 != 0x0A && $0 != 0x0D })
     let isOfWeb = isOfWeb(written)

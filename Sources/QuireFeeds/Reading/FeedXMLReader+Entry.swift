@@ -323,6 +323,7 @@ extension FeedXMLReader {
 
   // MARK: Fallbacks
 
+  /// Fills properties that have no value from `fallback`.
   private mutating func settle() {
     entry.id = entry.id ?? fallback.identifier
     entry.title = entry.title ?? fallback.title

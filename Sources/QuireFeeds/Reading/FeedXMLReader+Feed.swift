@@ -245,6 +245,7 @@ extension FeedXMLReader {
     feed.hubs.append(FeedHub(kind: "rssCloud", url))
   }
 
+  /// Fills properties that have no value from `fallback`.
   private func settle(_ feed: inout Feed, _ fallback: Fallback) {
     feed.title = feed.title ?? fallback.title
     feed.subtitle = feed.subtitle ?? fallback.subtitle

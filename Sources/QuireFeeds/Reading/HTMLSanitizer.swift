@@ -9,7 +9,8 @@ import QuirePagination
 /// for `http`, `https`, `mailto` and `tel`; pictures and media only for `http` and `https`. Every
 /// link gets `rel="noopener noreferrer nofollow"`.
 ///
-/// By default it allows those elements of the HTML Sanitizer API draft that are useful in texts.
+/// By default it allows those safe elements of the HTML Sanitizer API draft that are useful in
+/// texts.
 public struct HTMLSanitizer: Hashable, Sendable {
   /// The allowed elements, in lowercase.
   public var elements: Set<String> = [

@@ -138,6 +138,7 @@ enum HTMLReference {
     return nil
   }
 
+  /// Whether browsers accept a reference to this character without a semicolon.
   private static func needsNoEnd(_ text: String) -> Bool {
     guard let scalar = text.unicodeScalars.first else { return false }
     return 0xA0...0xFF ~= scalar.value || "&<>\"".unicodeScalars.contains(scalar)

@@ -66,7 +66,7 @@ struct MarkupRepair {
   ///
   /// Throws `unexpectedMediaType` if the text has no feed, `truncated` if it is incomplete,
   /// `malformed` if it declares entities or needs too many repairs, and `limitExceeded` for too
-  /// many nested elements or undeclared prefixes.
+  /// many entries, parts of an entry, nested elements or undeclared prefixes.
   mutating func run(into receive: ([UInt8]) throws -> Void) throws {
     try findRoot()
     while index < input.count {
@@ -85,6 +85,7 @@ struct MarkupRepair {
     try handOn(to: receive)
   }
 
+  /// Delivers the repaired text so far. Throws `malformed` if there were too many repairs.
   private mutating func handOn(to receive: ([UInt8]) throws -> Void) throws {
     let count = repairs.repairs.reduce(0) { $0 + $1.count }
     guard count <= max(10_000, index / 8) else {

@@ -15,8 +15,8 @@ struct SitemapText {
 
   init(_ limits: DecodingLimits) { self.limits = limits }
 
-  /// The media types of plain text, and those that say nothing about the content; empty if there is
-  /// none.
+  /// The media types of plain text, and those that say nothing about the content. The empty one
+  /// stands for a missing Content-Type.
   private static let types: Set<String> = [
     "", "text/plain", "application/octet-stream", "application/gzip", "application/x-gzip",
   ]
