@@ -42,7 +42,7 @@ struct FolderSink: Sink {
     /// Keeps a page's items in memory until the next commit.
     func write(_ page: SinkPage) throws {
       for item in page.items {
-        // A whole number cannot lead to a file outside the folder, whatever a server sends.
+        // A whole number cannot lead to a file outside the folder, even if the server is hostile.
         guard let id = try item.value(at: sink.key)?.integer else {
           throw SinkError(.unfit, "An item of page \(page.index) has no number at \(sink.key).")
         }

@@ -182,7 +182,7 @@ import QuireListModel
     seek(number - 1) { [weak self] outcome in
       switch outcome {
       case .success(nil): self?.note = "there is no record \(number)"
-      // The page is loaded; the record is this many rows after its first one.
+      // The page is loaded. Rows count from the start of the listing, as records do from 1.
       case .success: self?.centre(number - 1)
       case .failure: self?.note = "record \(number) could not be loaded: g tries again"
       }
@@ -233,7 +233,7 @@ import QuireListModel
 
   // MARK: Scrolling
 
-  /// At the first row, moving up pulls the list down, and releases it when it cannot be pulled
+  /// Moves up. At the first row this pulls the list down, and releases it when it cannot be pulled
   /// further.
   private func up() {
     guard selected == 0, model.snapshot.expectedBefore == 0 else { return select(selected - 1) }

@@ -5,7 +5,8 @@ enum Terminal {
   /// Runs `body` with the terminal in raw mode, without echo, on a screen of its own. Keys, signals
   /// and changes of size are sent to `feed`.
   ///
-  /// However `body` ends, and after Ctrl-C and SIGTERM, the terminal is restored.
+  /// The terminal is restored when `body` returns. SIGINT, SIGTERM and SIGHUP are sent as
+  /// `Key.quit`, so that `body` returns then, too.
   static func whileOpen(
     _ feed: AsyncStream<TerminalReader.Input>.Continuation, _ body: () async -> Void
   ) async throws {
