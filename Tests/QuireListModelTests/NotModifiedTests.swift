@@ -20,13 +20,14 @@ import Testing
 
   /// A model of a script; its requests must come in this order, with these fields.
   private func model(
-    _ script: String, _ store: MemoryListStore<Row>, _ validators: PageValidators? = nil
+    _ script: String, _ store: MemoryListStore<Row>, _ validators: PageValidators? = nil,
+    deriving: (Cursor<Row>) -> Cursor<Row> = { $0 }
   ) throws -> (Model, ScriptedTransport) {
     let transport = ScriptedTransport(try ScriptedExchange.script(script))
     var client = PageClient(transport: transport)
     client.configuration.validators = validators
     client.configuration.retry = .never
-    let cursor = cursor(client, "https://api.test/list")
+    let cursor = deriving(cursor(client, "https://api.test/list"))
     return (ListModel(cursor, options: .byHand, store: store), transport)
   }
 
@@ -102,6 +103,18 @@ import Testing
     ).0
     try await next.start()
     #expect(next.shown == "0 1 2" && next.snapshot.list.isUnchanged)
+    #expect(transport.unplayed.isEmpty)
+  }
+
+  @Test("18-Store: a cursor that is retried, observed and filtered asks by the validators, too")
+  func keepsBehindTransforms() async throws {
+    let store = try await stored()
+    let (model, transport) = try model(Self.unchanged, store) { cursor in
+      cursor.retrying(attempts: 2).observed { _ in }.filter { _ in true }
+    }
+    try await model.start()
+    await scrollThrough(model)
+    #expect(model.shown == "0 1 2" && model.snapshot.list.isUnchanged)
     #expect(transport.unplayed.isEmpty)
   }
 

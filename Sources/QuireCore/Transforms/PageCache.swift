@@ -145,6 +145,9 @@ struct CachedReader<Item: Sendable>: PagewiseReader {
     return page
   }
 
+  /// Does nothing: a page without items, because it has not changed, would be of no use to other walks.
+  func expect(_ known: KnownPage) {}
+
   func copy() -> any PageReader<Item> {
     CachedReader(base: base.copy(), cache: cache, direction: direction)
   }

@@ -92,8 +92,6 @@ struct TransformReader<Base: Sendable, Item: Sendable>: PagewiseReader {
     }
   }
 
-  func expect(_ known: KnownPage) { base.expect(known) }
-
   func copy() -> any PageReader<Item> {
     TransformReader(base: base.copy(), transform: transform)
   }

@@ -104,6 +104,7 @@ extension PagewiseReader {
   func positions(after position: Position, total: Total?, pages: ClosedRange<Int>) -> [Position] {
     base.positions(after: position, total: total, pages: pages)
   }
+  func expect(_ known: KnownPage) { base.expect(known) }
 }
 
 /// The settings of a walk that its readers know.
@@ -239,8 +240,6 @@ struct OwnedReader<Item: Sendable>: PagewiseReader {
   func read(at position: Position) async throws -> Page<Item>? {
     try await base.read(at: position)
   }
-
-  func expect(_ known: KnownPage) { base.expect(known) }
 
   func copy() -> any PageReader<Item> { OwnedReader(makeBase) }
 }
