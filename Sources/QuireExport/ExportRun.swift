@@ -89,7 +89,7 @@ final class ExportRun {
     report.recoveries.append(.restarted)
     report.end = .running
     next.position = cursor.start
-    (next.pages, next.items, next.missing) = (0, 0, nil)
+    (next.pages, next.items, next.missing, next.tally) = (0, 0, nil, ItemTally())
     return cursor
   }
 
