@@ -133,10 +133,6 @@ enum DateWords {
 /// Parses a short text byte by byte.
 struct ByteReader {
   var rest: Slice<UnsafeBufferPointer<UInt8>>
-  /// Whether a dot was read, other than one of a fraction.
-  private(set) var hadDot = false
-  /// Whether a dash was read; the sign of an offset counts, too.
-  private(set) var hadDash = false
 
   init(rest: Slice<UnsafeBufferPointer<UInt8>>) { self.rest = rest }
 
@@ -162,8 +158,6 @@ struct ByteReader {
 
   mutating func take(_ character: Unicode.Scalar) -> Bool {
     guard rest.first == UInt8(ascii: character) else { return false }
-    if character == "." { hadDot = true }
-    if character == "-" { hadDash = true }
     rest = rest.dropFirst()
     return true
   }

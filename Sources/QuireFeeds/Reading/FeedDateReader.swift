@@ -270,6 +270,8 @@ private struct WordDate {
   private struct Parts {
     var weekday: Int?
     var numbers: [(value: Int, digits: Int)] = []
+    /// The character after the first number: a dash, a slash or a dot; nil for any other.
+    var separator: Unicode.Scalar?
     var month: Int?
     /// The number of numbers before the month.
     var numbersBeforeMonth = 0
@@ -319,7 +321,10 @@ private struct WordDate {
         reader = start
         guard let (value, digits) = reader.digits(), parts.numbers.count < 3 else { return nil }
         parts.numbers.append((value, digits))
-        if reader.take("-") || reader.take("/") || reader.take(".") { parts.isOdd = true }
+        if let separator = (["-", "/", "."] as [Unicode.Scalar]).first(where: { reader.take($0) }) {
+          if parts.numbers.count == 1 { parts.separator = separator }
+          parts.isOdd = true
+        }
         reader.takeOrdinal()
       } else if parts.time != nil, parts.zone == nil, let zone = reader.zone() {
         parts.zone = zone
@@ -378,13 +383,14 @@ private struct WordDate {
     }
     guard numbers.count == 3 else { return nil }
     // "2003/12/31" with more text around it, and "03-12-31".
-    let isShort = reader.hadDash && numbers.allSatisfy { $0.digits == 2 } && numbers[2].value > 12
+    let isShort =
+      parts.separator == "-" && numbers.allSatisfy { $0.digits == 2 } && numbers[2].value > 12
     if numbers[0].digits == 4 || isShort {
       return (Self.year(numbers[0]), numbers[1].value, numbers[2].value, numbers[0].digits)
     }
     // "31.12.2003", "12/31/2003"; if ambiguous, slashes mean that the month is first.
     let (first, second, last) = (numbers[0].value, numbers[1].value, numbers[2])
-    let isDayFirst = first > 12 || (second <= 12 && reader.hadDot)
+    let isDayFirst = first > 12 || (second <= 12 && parts.separator == ".")
     return isDayFirst
       ? (Self.year(last), second, first, last.digits)
       : (Self.year(last), first, second, last.digits)
