@@ -23,7 +23,7 @@ struct MemberList {
   mutating func add(_ name: String, _ number: Int?) {
     add(name, number.map { JSONValue.number(String($0)) })
   }
-  mutating func add(_ name: String, _ date: Date?) { add(name, date.map { FeedTime.text($0) }) }
+  mutating func add(_ name: String, _ date: Date?) { add(name, date.flatMap { FeedTime.text($0) }) }
   mutating func add(_ name: String, _ flag: Bool?) { add(name, flag.map(JSONValue.bool)) }
 
   mutating func add(_ name: String, decimal: Double?) {
@@ -51,12 +51,12 @@ struct MemberList {
 
 /// Formats dates by RFC 3339, in UTC.
 enum FeedTime {
-  /// Returns a date as `2003-12-31T10:14:55Z`, with milliseconds if there are any; empty outside of
+  /// Returns a date as `2003-12-31T10:14:55Z`, with milliseconds if there are any; nil outside of
   /// the years 0 to 9999.
-  static func text(_ date: Date) -> String {
+  static func text(_ date: Date) -> String? {
     let total = (date.timeIntervalSince1970 * 1_000).rounded()
     // The years 0 to 9999, which RFC 3339 can express.
-    guard total >= -62_167_219_200_000, total < 253_402_300_800_000 else { return "" }
+    guard total >= -62_167_219_200_000, total < 253_402_300_800_000 else { return nil }
     let (day, rest) = Int(total).dividedRoundingDown(by: 86_400_000)
     let (year, month, number) = CivilTime.date(ofDay: day)
     let time = [rest / 3_600_000, rest / 60_000 % 60, rest / 1_000 % 60].map { $0.padded(to: 2) }
