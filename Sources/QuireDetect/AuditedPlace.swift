@@ -12,10 +12,11 @@ struct AuditedPlace: Sendable {
   }
 
   private let kind: Kind
-  /// A path in the page that the description most likely meant.
+  /// The path in the page that the description most likely meant; nil if none resembles it.
   private var near: String?
 
-  /// The place of a continuation; nil for a counter, and for several places.
+  /// Creates the place of a continuation. Nil for a counter, and for any source other than one
+  /// header field or one path in the page or its last item.
   init?(_ source: Pagination.Next) {
     switch source.root {
     case .linkHeader: kind = .field("Link")
@@ -26,7 +27,8 @@ struct AuditedPlace: Sendable {
     }
   }
 
-  /// The place of a rule's value; nil for several places.
+  /// Creates the place of a rule's value. Nil for any source other than one header field or one
+  /// path in the page.
   init?(_ source: Pagination.ValueSource?) {
     switch source {
     case .header(let name): kind = .field(name)
@@ -35,7 +37,7 @@ struct AuditedPlace: Sendable {
     }
   }
 
-  /// Whether the page has a value there; an explicit null counts.
+  /// Whether the page has a value at the place. An explicit null counts.
   func isFilled(on info: HTTPPageInfo, items: Pagination.Items) -> Bool {
     switch kind {
     case .field(let text):
@@ -47,7 +49,7 @@ struct AuditedPlace: Sendable {
     }
   }
 
-  /// The place, with the path of `paths` that it nearly spells as a hint.
+  /// Returns the place with a hint: the path among `paths` that it nearly spells.
   func suggesting(among paths: [String]) -> AuditedPlace {
     guard case .body(let path) = kind, !paths.contains(path.text) else { return self }
     var place = self
@@ -55,7 +57,7 @@ struct AuditedPlace: Sendable {
     return place
   }
 
-  /// The warning that no page had a value there, with `setting` as the remedy.
+  /// Returns the warning that no page had a value at the place, with `setting` as the remedy.
   func warning(_ setting: Remedy.Setting) -> WalkReport.Warning {
     let hint = near.map { "; is \"\(ServerText($0))\" what you mean?" } ?? "."
     let message =
@@ -66,22 +68,25 @@ struct AuditedPlace: Sendable {
       }
     return .init(
       .placeNotFound, setting == .next ? message + " The listing may be longer." : message,
-      // The hint is the whole value of a total only; an end rule or a continuation has more to it.
+      // The hint is a complete value only for a total: an end rule or a continuation takes more
+      // than a path.
       remedy: Remedy(setting, setting == .total ? [near].compactMap { $0 } : []))
   }
 }
 
-/// The lists of a page that has no items where the description expects them.
+/// The lists that may hold the items of a page that has none where the description expects them.
 ///
-/// Having no items may be correct: XML always omits an empty list, and JSON does where the
-/// description says so.
+/// Having no items may be correct: XML always omits an empty list, and JSON does if the description
+/// says so.
 struct FoundLists: Sendable {
-  /// The paths, the likeliest first.
+  /// The paths of the lists, the likeliest first.
   let paths: [String]
   private let isXML: Bool
 
-  /// Nil for a page that has items, or no lists at all but those that the continuation is read from. `isNamed`
-  /// says that the caller wrote the path; a preset's path is right.
+  /// Finds the lists of `document`. Nil if the page has items, or has no list besides those that
+  /// the continuation is read from. `isNamed` tells whether the caller wrote the path of the items:
+  /// a preset's path is right, so an XML page without its elements is just empty.
+  ///
   init?(on document: any OutlinedDocument, for pagination: Pagination, isNamed: Bool) {
     let items = pagination.items
     guard items.paths.allSatisfy({ (try? document.count(at: $0)) == nil }) else { return nil }
@@ -105,14 +110,15 @@ struct FoundLists: Sendable {
     "found \(isXML ? "" : "arrays at ")\(paths.prefix(5).map { ServerText($0).description }.joined(separator: ", "))"
   }
 
-  /// Elements that the path may have meant, the likeliest first: siblings of the missing element
-  /// with a similar name, an only sibling, and all repeated elements.
+  /// Returns the elements that the path may have meant, the likeliest first: siblings of the
+  /// missing element with a similar name, an only sibling, and all repeated elements.
   private static func elements(
     insteadOf paths: [XMLPath], among nodes: [PageOutline.Node]
   ) -> [String] {
     let elements = nodes.filter { !$0.path.contains("@") }
     let siblings = paths.flatMap { path in elements.filter { path.hasSibling(at: $0.path) } }
-    // An element of the right name that a predicate or a namespace excludes may well be no item.
+    // An element of the right name that is excluded by a predicate or a namespace is probably no
+    // item.
     let names = paths.compactMap(\.lastName)
     guard !siblings.contains(where: { names.contains($0.name) }) else { return [] }
     let near = names.compactMap { name in NearestName.find(name, in: siblings.map(\.name)) }
@@ -125,7 +131,7 @@ struct FoundLists: Sendable {
 }
 
 extension PageOutline.Node {
-  /// Whether one of these paths goes through this member of a JSON page.
+  /// Whether one of the paths goes through this member of a JSON page.
   fileprivate func leads(to paths: [PagePath]) -> Bool {
     guard let own = try? PagePath(path), !own.steps.isEmpty else { return false }
     return paths.contains { $0.steps.starts(with: own.steps) }
@@ -133,7 +139,7 @@ extension PageOutline.Node {
 }
 
 extension Pagination.Next {
-  /// The paths of the page that a continuation is read from.
+  /// The paths in the page from which the continuation is read.
   fileprivate var bodyPaths: [PagePath] {
     switch self {
     case .body(let path): [path]

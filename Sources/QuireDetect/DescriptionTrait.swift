@@ -1,14 +1,15 @@
 import QuireCore
 import QuirePagination
 
-/// Something that a description expects in an answer or in its request.
+/// A feature that a description expects of an answer or its request, such as a member with the
+/// total.
 struct DescriptionTrait: Hashable {
-  /// What the trait says about the listing.
+  /// The part of the description that the trait belongs to.
   enum Role: Hashable {
     case items, next, flag, total, pages, mark, echo, parameter, size, constant
   }
 
-  /// Where to look for it.
+  /// The place in an answer or request where the trait is found, and the value that it must have.
   enum Probe: Hashable {
     case items(Pagination.Items)
     case value(Pagination.ValueSource)
@@ -19,7 +20,7 @@ struct DescriptionTrait: Hashable {
 
   var role: Role
   var probe: Probe
-  /// Whether it is one of several alternatives.
+  /// Whether the trait belongs to one of several routes to the next page, any of which is enough.
   var isAlternative = false
 
   init(_ role: Role, _ probe: Probe, isAlternative: Bool = false) {
@@ -28,7 +29,8 @@ struct DescriptionTrait: Hashable {
     self.isAlternative = isAlternative
   }
 
-  /// The trait without `isAlternative`, equal in all descriptions that expect the same.
+  /// The trait without `isAlternative`, so that equal expectations of two descriptions compare
+  /// equal.
   var key: DescriptionTrait { DescriptionTrait(role, probe) }
 
   /// The trait split by place and format.
@@ -66,7 +68,7 @@ extension Pagination {
   /// The routes to the next page.
   var routes: [Pagination.Route] { next.routes(by: send) }
 
-  /// Everything that the description expects.
+  /// The traits of the description, each once.
   var traits: [DescriptionTrait] {
     var traits = [DescriptionTrait(.items, .items(items))]
     traits += routes.flatMap { $0.traits(isAlternative: routes.count > 1) }
@@ -116,12 +118,12 @@ extension Pagination.Route {
 }
 
 extension Pagination.Next {
-  /// The path of an index's links; a list without links is no index.
+  /// Returns the path of the links in an index, because a list without links is no index.
   private static func links(_ link: PagePath, in list: PagePath) -> PagePath {
     (try? PagePath("\(list.text)/*\(link.text) | \(list.text)\(link.text)")) ?? list
   }
 
-  /// Where to look for the continuation; empty if pages are counted.
+  /// The probes for the continuation; empty if pages or items are counted.
   var probes: [DescriptionTrait.Probe] {
     switch self {
     case .linkHeader(let relation, let conditions):
@@ -165,7 +167,7 @@ extension DescriptionTrait {
     }
   }
 
-  /// The place in words.
+  /// The place in words, for messages.
   var place: String {
     switch probe {
     case .items(let items): items.paths.map(\.place).joined(separator: " or ")
@@ -175,8 +177,8 @@ extension DescriptionTrait {
     }
   }
 
-  /// The evidence in words, if the trait is found; nil if it says too little. Quotes numbers and
-  /// flags only, because other values may be secrets.
+  /// Returns the evidence for a found trait in words; nil for a total that is no number. Quotes
+  /// only numbers and flags, because other values may be secrets.
   func words(for value: JSONValue?, count: Int) -> String? {
     switch role {
     case .items:
@@ -216,7 +218,7 @@ extension Pagination.ValueSource {
     }
   }
 
-  /// The place in words.
+  /// The place in words, for messages.
   fileprivate var place: String {
     switch self {
     case .body(let path): path.place
@@ -232,7 +234,7 @@ extension Pagination.ValueSource {
 }
 
 extension Pagination.Placement {
-  /// The place in words.
+  /// The place in words, for messages.
   var place: String {
     switch self {
     case .query(let name, _): "the parameter \"\(name)\""

@@ -2,7 +2,7 @@ public import QuireCore
 import QuireHTTP
 public import QuirePagination
 
-/// The descriptions that fit an answer, and how sure the detection is of each.
+/// The descriptions that fit an answer, and the confidence in each.
 ///
 /// ```swift
 /// let detection = try await client.detect(at: "https://api.example.com/things")
@@ -10,12 +10,12 @@ public import QuirePagination
 /// ```
 /// Only numbers and flags of the page are quoted, because tokens and links may be secrets.
 public struct Detection: Sendable {
-  /// The descriptions that fit the answer, best first, at most five. Each leads to a different
+  /// The descriptions that fit the answer, best first; at most nine. Each leads to a different
   /// second page.
   public internal(set) var candidates: [DetectedPagination]
-  /// Facts about the answer, in words: what there is to say if nothing fits.
+  /// Facts about the answer in words, for a message if no description fits.
   public internal(set) var observations: [String]
-  /// Whether nothing in the answer says that more follows.
+  /// Whether nothing in the answer indicates a further page.
   package internal(set) var mayBeWhole = false
   /// The settings that may help if the page could not be read.
   public internal(set) var remedies: [Remedy] = []
@@ -25,16 +25,16 @@ public struct Detection: Sendable {
     candidates.first { $0.confidence > .guess }
   }
 
-  /// How sure a detection is of a candidate.
+  /// The confidence of a detection in a candidate.
   public enum Confidence: Int, Comparable, Sendable, CustomStringConvertible {
     /// Nothing contradicts the description, but nothing supports it either.
     case guess
-    /// The answer supports the description weakly, or others as well.
+    /// The answer supports the description weakly, or supports others as well.
     case possible
     /// The answer supports this description and no other.
     case likely
-    /// The second page was loaded, and the third one or the end of the listing; all their items are
-    /// new.
+    /// The second page was loaded, and then the third one or the end of the listing. All their
+    /// items are new.
     case verified
 
     /// Orders from `guess` to `verified`.
@@ -53,7 +53,8 @@ public struct Detection: Sendable {
 }
 
 extension Detection {
-  /// The detection without secrets that the page repeats and without unprintable characters.
+  /// Returns the detection without secrets that the page repeats and without unprintable
+  /// characters.
   func redacted(by redactor: Redactor) -> Detection {
     var copy = self
     copy.observations = observations.map(redactor.printable)
@@ -73,39 +74,41 @@ extension Detection {
   }
 }
 
-/// A description that fits an answer, and why.
+/// A description that fits an answer, and the reasons.
 public struct DetectedPagination: Sendable {
   /// The name of the preset; nil for a description composed from the answer.
   public let preset: String?
-  /// The path of the items, if the preset has none or another.
+  /// The path of the items to give to the preset, if it has none or the items are elsewhere; nil
+  /// otherwise.
   public let items: PagePath?
   /// The description.
   public internal(set) var pagination: Pagination
-  /// How sure the detection is.
+  /// The confidence of the detection in the description.
   public internal(set) var confidence: Detection.Confidence
-  /// The observations that support it, in words.
+  /// The observations that support the description, in words.
   public internal(set) var evidence: [String]
-  /// The observations that contradict it, in words.
+  /// The observations that contradict the description, in words.
   public internal(set) var doubts: [String]
-  /// The settings that may resolve its doubts.
+  /// The settings that may resolve the doubts.
   public internal(set) var remedies: [Remedy] = []
   /// Other presets that lead to the same second page.
   public let alternatives: [String]
-  /// The result of loading further pages; nil if that was not tried.
+  /// The result of loading further pages; nil if none were loaded.
   public internal(set) var check: SecondPageCheck?
   /// The description as a Swift expression of type `Pagination`.
   public let swift: String
 
-  /// What follows the first page by this description.
+  /// The behaviour of the description after the first page.
   let next: DetectorFit.Outcome
 
-  /// Whether another page follows by this description.
+  /// Whether the description finds a page after the first one.
   package var leadsOn: Bool { if case .next = next { true } else { false } }
 }
 
 extension DetectedPagination {
-  /// The same description without the total that makes its first page the last, if it counts pages
-  /// or items: the number taken for the total may be the length of the page. Nil for others.
+  /// The candidate without the total that makes its first page the last, because that number may be
+  /// the length of the page. Nil unless the description counts pages or items and such a total ends
+  /// it.
   var beyondTotal: DetectedPagination? {
     guard !leadsOn, pagination.next.isCounter else { return nil }
     var longer = pagination
@@ -116,7 +119,7 @@ extension DetectedPagination {
     return composed(longer)
   }
 
-  /// The candidate with another description, which is no preset's and not checked yet.
+  /// Returns the candidate with another description, which belongs to no preset and is unchecked.
   func composed(_ pagination: Pagination) -> DetectedPagination {
     DetectedPagination(
       preset: nil, items: nil, pagination: pagination, confidence: confidence, evidence: evidence,
@@ -125,15 +128,16 @@ extension DetectedPagination {
   }
 }
 
-/// The result of loading the second page, and the third one if there is one.
+/// The result of loading the second page of a candidate, and the third one if there is one.
 public struct SecondPageCheck: Hashable, Sendable {
   /// The verdict on the description.
   public enum Result: String, Hashable, Sendable {
-    /// All items of the second page are new, and those of the third one if there is one.
+    /// All items of the second page are new, and so are those of the third one if there is one.
     case confirmed
-    /// A page repeats items of an earlier one, or the server refused it.
+    /// A page repeats items of an earlier one or contradicts the description, or the server refused
+    /// it.
     case refuted
-    /// The pages do not decide it, for example because the second one is empty.
+    /// The pages decide neither way, for example because the second one is empty.
     case undecided
   }
 
@@ -141,7 +145,8 @@ public struct SecondPageCheck: Hashable, Sendable {
   public let result: Result
   /// The reason, in a sentence.
   public let explanation: String
-  /// The request for the last page tried, with secrets redacted.
+  /// The request for the second page, or the request that failed, with secrets redacted; nil if
+  /// there was none.
   public internal(set) var request: String?
 
   init(_ result: Result, _ explanation: String, request: String? = nil) {
@@ -152,7 +157,7 @@ public struct SecondPageCheck: Hashable, Sendable {
 }
 
 extension Pagination {
-  /// The description in Swift, for those that a detector composes.
+  /// The description as a Swift expression. It has only the parts that a detector composes.
   var swift: String {
     var parts = ["next: \(next.swift)"]
     if send != .url { parts.append("send: \(send.swift)") }
@@ -165,7 +170,7 @@ extension Pagination {
 }
 
 extension Pagination.Preset {
-  /// The preset in Swift, with its items at `place` unless that is nil.
+  /// Returns the preset as a Swift expression, with its items at `place` if that is not nil.
   func swift(at place: PagePath?) -> String {
     ".\(name)" + (place.map { ".items(at: \($0.swift))" } ?? "")
   }

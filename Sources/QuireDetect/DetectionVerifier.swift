@@ -8,18 +8,21 @@ struct DetectionVerifier<Item: Sendable> {
   let client: PageClient
   let first: PageAnswer
   let decoder: LenientPageDecoder<Item>
-  /// What the first answer says, and what to search for where no candidate is confirmed.
+  /// The detector of the first answer, which also knows the parameters to search for if no
+  /// candidate is confirmed.
   let detector: PaginationDetector
   /// The secrets that the caller declared.
   var secrets: [String] = []
 
-  /// Checks candidates in order until one is confirmed or `checks` of them were checked.
+  /// Checks candidates, the surest first, until one is confirmed or `checks` of them were checked.
+  /// If none is confirmed, and `checks` is more than 1, searches for the parameter that the server
+  /// heeds.
   ///
   /// A confirmed candidate moves to the front, a refuted one becomes a guess, and an undecided one
   /// is no longer likely.
   func verify(_ detection: inout Detection, checks: Int) async throws {
     var pages = FetchedPages(left: checks)
-    // What something speaks for is asked for before guesses.
+    // Candidates with evidence are checked before guesses.
     var isDecided = false
     for index in Self.ranking(detection.candidates) where !isDecided {
       switch try await verify(
@@ -40,17 +43,17 @@ struct DetectionVerifier<Item: Sendable> {
     detection.candidates.insert(found, at: 0)
   }
 
-  /// The places of candidates, the surest first, and otherwise in their order.
+  /// Returns the indexes of candidates, the surest first. Equally sure ones keep their order.
   private static func ranking(_ candidates: [DetectedPagination]) -> [Int] {
     candidates.indices.sorted {
       (candidates[$1].confidence, $0) < (candidates[$0].confidence, $1)
     }
   }
 
-  /// What the pages behind the first say of a candidate.
+  /// The result for a candidate after its check.
   private enum Verdict {
     case confirmed(DetectedPagination)
-    /// No other candidate is checked.
+    /// The check was not conclusive, but no other candidate needs one.
     case decided(DetectedPagination)
     case open(DetectedPagination)
   }
@@ -74,7 +77,7 @@ struct DetectionVerifier<Item: Sendable> {
       return candidate.confidence == .likely ? .decided(candidate) : .open(candidate)
     }
     guard let (whole, check) = try await settled(candidate.pagination, &pages) else {
-      // Where one way to count was refuted, another one is a guess until it is asked for.
+      // A counter that was not checked is only a guess if another counter before it was refuted.
       if candidate.pagination.next.isCounter,
         before.contains(where: { other in
           other.pagination.next.isCounter && other.check?.result == .refuted
@@ -93,14 +96,15 @@ struct DetectionVerifier<Item: Sendable> {
     case .refuted: checked.confidence = .guess
     case .undecided: checked.confidence = min(candidate.confidence, .possible)
     }
-    // Where a listing ends too soon, another description may read the rest.
+    // If the listing ended too soon, another description may read the rest.
     let isDecided =
       check.result.result == .undecided && candidate.confidence == .likely && !check.fallsShort
     return isDecided ? .decided(checked) : .open(checked)
   }
 
-  /// The check of a description, or of the one that it leads to: a listing may count in another way,
-  /// and end in another way as well. Nil if no more may be checked.
+  /// Checks a description, and then up to two corrections that its check suggests: the server may
+  /// count and end the listing differently. Returns the last description checked, and its check.
+  /// Nil if no more may be checked.
   func settled(
     _ pagination: Pagination, _ pages: inout FetchedPages
   ) async throws -> (pagination: Pagination, check: Check)? {
@@ -117,12 +121,13 @@ struct DetectionVerifier<Item: Sendable> {
 
   /// The answers to requests for further pages.
   struct FetchedPages {
-    /// How many candidates may still be checked.
+    /// The number of candidates that may still be checked.
     var left: Int
     var answers: [PageRequest: Result<PageAnswer, PageError>] = [:]
   }
 
-  /// The candidate that ignores the total of another one, if it is confirmed.
+  /// Checks the candidate without its total; see `DetectedPagination.beyondTotal`. Returns it if it
+  /// is confirmed, otherwise nil.
   private func verified(
     beyondTotalOf candidate: DetectedPagination, _ pages: inout FetchedPages
   ) async throws -> DetectedPagination? {
@@ -137,15 +142,15 @@ struct DetectionVerifier<Item: Sendable> {
   /// The result of one check.
   struct Check {
     var result: SecondPageCheck
-    /// The description that counts as the server does, if this one was refuted for counting
-    /// differently.
+    /// The corrected description to check next, if this one does not count or end the listing as
+    /// the server does; nil otherwise.
     var instead: Pagination?
     /// Whether the listing ended before it had as many items as it declares.
     var fallsShort = false
   }
 
-  /// Checks one description; nil if no more may be checked. Equal requests of several descriptions
-  /// are made once and count once.
+  /// Checks one description. Returns nil if no more may be checked. Equal requests of several
+  /// descriptions are made once and count once.
   private func check(
     _ pagination: Pagination, _ pages: inout FetchedPages
   ) async throws -> Check? {
@@ -182,7 +187,7 @@ struct DetectionVerifier<Item: Sendable> {
     }
   }
 
-  /// Loads the pages from `start` on until they decide on the description.
+  /// Loads pages from `start` on, at most to the third page, until they decide on the description.
   private func follow(
     from start: Position, closing: Position?, _ followed: inout FollowedPages,
     _ pagination: Pagination, _ pages: inout FetchedPages
@@ -194,7 +199,7 @@ struct DetectionVerifier<Item: Sendable> {
       do {
         answer = try await self.answer(to: asked, at: position, pagination, &pages)
       } catch let error as PageError where followed.counts.count > 1 && error.refutesDescription {
-        // The page before was right, so it is not the description that is refused.
+        // The pages before were right, so this refusal does not refute the description.
         if pagination.ends(by: error), case .last = followed.over(error.message) {
           return Check(
             result: SecondPageCheck(
@@ -224,7 +229,7 @@ struct DetectionVerifier<Item: Sendable> {
     }
   }
 
-  /// The refutation of a description, if the server counts in another way.
+  /// Returns the refutation of a description if the server counts in another way; nil otherwise.
   private func otherCount(
     than followed: FollowedPages, _ pagination: Pagination, _ pages: inout FetchedPages
   ) async throws -> Check? {
@@ -237,8 +242,9 @@ struct DetectionVerifier<Item: Sendable> {
     return Check(result: SecondPageCheck(.refuted, other.words), instead: other.pagination)
   }
 
-  /// Another way in which the server may count: pages from 0 instead of 1, or pages instead of
-  /// items. It is right if the page at that position has no items of the first page.
+  /// Returns another way in which the server may count: pages from 0 instead of 1, or pages instead
+  /// of items; nil if there is none. It is the right one if the page at `position` has no items of
+  /// the first page.
   private func otherCount(
     _ pagination: Pagination, _ engine: PaginationEngine, itemCount: Int
   ) -> (pagination: Pagination, position: Position, words: String)? {
@@ -271,7 +277,7 @@ struct DetectionVerifier<Item: Sendable> {
       .describe(request.method, request.url)
   }
 
-  /// The answer to a request, which is made only once.
+  /// Returns the answer to a request. Each request is made only once.
   private func answer(
     to request: PageRequest, at position: Position, _ pagination: Pagination,
     _ pages: inout FetchedPages
@@ -297,7 +303,7 @@ struct DetectionVerifier<Item: Sendable> {
 }
 
 extension FollowedPages {
-  /// The pages that followed, in words.
+  /// The pages after the first one in words, as the beginning of a sentence.
   fileprivate var words: String {
     let pages = counts.dropFirst().enumerated().map { index, count in
       "\(index == 0 ? "The second page" : "the third") has \(count.counted("item"))"
@@ -307,7 +313,7 @@ extension FollowedPages {
 }
 
 extension Pagination {
-  /// Whether the description takes a refusal for the end.
+  /// Whether the description treats this refusal as the end of the listing.
   fileprivate func ends(by error: PageError) -> Bool {
     guard let status = error.response?.status.code else { return false }
     return end.contains { rule in
@@ -325,8 +331,8 @@ extension Pagination {
 }
 
 extension PageError {
-  /// The description that takes this refusal for the end, where a page that does not exist is all that
-  /// can end it; see `Pagination.ends(by:)`.
+  /// Returns the description that also ends with this refusal (404 or 416), if nothing but an empty
+  /// or short page could end it before; nil otherwise. See `Pagination.ends(by:)`.
   fileprivate func endsPages(of pagination: Pagination) -> Pagination? {
     guard let status = response?.status.code, [404, 416].contains(status),
       pagination.routes.allSatisfy(\.next.isCounter),
@@ -347,7 +353,7 @@ extension PageError {
 }
 
 extension PageAnswer {
-  /// The same answer at the position of another description that made the same request.
+  /// Returns the answer at the position of another description that made the same request.
   fileprivate func moved(to position: Position) -> PageAnswer {
     PageAnswer(
       request: request, url: url, status: status, headerFields: headerFields, document: document,
@@ -377,11 +383,12 @@ struct FollowedPages {
   private(set) var counts: [Int]
   /// The positions of the pages after the first.
   private var positions: [Position] = []
-  /// The number of items by the description's own total, which a walk compares with what came.
+  /// The number of items by the description's own total, which a walk compares with the number of
+  /// items received; nil if no page had it.
   private var announced: Int?
   /// Whether the listing ended before it had as many items as it declares.
   private(set) var fallsShort = false
-  /// Whether the second page repeats one item of the first and no more: its last one, if the server
+  /// Whether the second page repeats exactly one item of the first: its last item, if the server
   /// counts from 1.
   private(set) var beginsWithTheLast = false
 
@@ -422,7 +429,7 @@ struct FollowedPages {
     }
   }
 
-  /// Whether an answer has items, and none of the first page's.
+  /// Whether an answer has items, and none of them is on the pages so far.
   func brings(othersIn answer: PageAnswer) -> Bool {
     guard let items = try? Self.items(of: answer, engine), !items.isEmpty else { return false }
     let verdict = identity.verdict(on: items)
@@ -467,8 +474,9 @@ struct FollowedPages {
     return .leads(to: position)
   }
 
-  /// Judges an answer without items. After a page of a counted listing it is the end; after a token
-  /// it may mean that the token was sent to the wrong place.
+  /// Judges an answer without items, after which no page follows. In a counted listing it is the
+  /// end if a second page came before; otherwise it decides nothing, because a token may have been
+  /// sent to the wrong place.
   fileprivate mutating func over(_ words: String) -> Step {
     let counts = engine.routes.contains { $0.next.isCounter || $0.next.isOfItem }
     guard counts, self.counts.count > 1 else { return .undecided(words) }
@@ -477,8 +485,8 @@ struct FollowedPages {
 
   private mutating func end() -> Step {
     let seen = counts.reduce(0, +)
-    // A link cannot be misread; a number or a token can be taken for something else. Nor is a walk whole
-    // that ends before its own total.
+    // A link cannot be misread, so a total of uncertain meaning does not count against it. A walk
+    // that ends before the description's own total is incomplete in any case.
     let followsLinks = engine.routes.allSatisfy { $0.send == .url || $0.send == .request }
     guard let declared = followsLinks ? announced : declared, !engine.startsMidway,
       seen < declared
@@ -487,8 +495,9 @@ struct FollowedPages {
     return .undecided("\(seen) of \(declared) items came before the end: some may be missing.")
   }
 
-  /// Why a number is not the continuation: one that counts items has to grow by the items of the
-  /// second page, and one that numbers pages by one. Other numbers skip items or jump anywhere.
+  /// Returns the reason why the number that the pages lead to is no continuation; nil if it may be
+  /// one. An offset has to grow by the items of the second page, and a page number by one. Other
+  /// numbers skip items or jump anywhere.
   private func jump(to position: Position) -> String? {
     guard positions.count == 1, counts.count == 2, let sent = positions.last.flatMap(Self.number),
       let next = Self.number(position), next != sent.plus(counts[1]), next != sent.plus(1),

@@ -2,7 +2,7 @@ import QuirePagination
 import HTTPTypes
 import QuireCore
 
-/// A name in an answer that is known from presets, and that a description should explain.
+/// A value or link in an answer whose name suggests paging, and which a description should explain.
 struct DetectorSign: Hashable {
   enum Kind: Hashable { case link, field, token, flag, total, pages }
 
@@ -19,7 +19,7 @@ struct DetectorSign: Hashable {
     return Self.isLink(link) || place.contains("rel=") || place.contains("relation=")
   }
 
-  /// Whether a text is a link.
+  /// Whether a text looks like a link.
   static func isLink(_ text: String) -> Bool {
     let text = text.trimmingBlanks
     if ["https://", "http://", "?", "./", "../"].contains(where: text.hasPrefix) { return true }
@@ -32,7 +32,8 @@ struct DetectorSign: Hashable {
       && !text.contains("+")
   }
 
-  /// A quick check for signs, which reads no presets: most unpaged answers have none.
+  /// Whether the answer may have signs. A quick check that parses no presets, because most unpaged
+  /// answers have none.
   static func areExpected(in answer: PageAnswer) -> Bool {
     if answer.links.first(relation: "next") != nil { return true }
     for field in answer.headerFields.prefix(200) {
@@ -46,7 +47,7 @@ struct DetectorSign: Hashable {
     }
   }
 
-  /// The signs of an answer, bounded by the outline.
+  /// Returns the signs of an answer. Their number is bounded by the outline.
   static func all(
     in answer: PageAnswer, outline: PageOutline, vocabulary: PaginationVocabulary
   ) -> [DetectorSign] {
@@ -68,15 +69,15 @@ struct DetectorSign: Hashable {
     let hasItems = outline.likelyList(vocabulary) != nil
     for node in outline.nodes where !node.isInList {
       if alone.contains(where: { node.path.hasPrefix($0 + "/") }) { continue }
-      // A page of items leads to the listing's first and last page for jumps; a collection without
-      // items may begin there.
+      // Pages of items link to the first and last page for jumps. In a collection without items
+      // such a link may be the beginning of the listing.
       if hasItems, ends.contains(PaginationVocabulary.normal(node.name)) { continue }
       signs += Self.signs(of: node, vocabulary)
     }
     return signs
   }
 
-  /// Names of links that no listing goes on by.
+  /// Names of links that do not lead to the next page.
   private static let ends: Set<String> = [
     "first", "last", "prev", "previous", "prevcursor", "previouscursor", "prevpage", "previouspage",
   ]
@@ -104,7 +105,7 @@ struct DetectorSign: Hashable {
     return signs
   }
 
-  /// Whether a name that no preset has looks like a continuation, such as `continue_from` or
+  /// Whether a name that no preset uses looks like a continuation, such as `continue_from` or
   /// `next_collection_link`.
   private static func isContinuation(_ name: String) -> Bool {
     let starts = ["continue", "continuation", "nextcursor", "nextpage", "nexttoken", "resumefrom"]
@@ -121,7 +122,7 @@ struct DetectorSign: Hashable {
       || name.hasPrefix("next") && ends.contains(where: name.hasSuffix)
   }
 
-  /// Whether the sign says that another page follows.
+  /// Whether the sign indicates that another page follows.
   func saysMore(_ vocabulary: PaginationVocabulary) -> Bool {
     switch kind {
     case .link, .field, .token: value != nil

@@ -6,7 +6,7 @@ import QuireCore
 /// Items are not compared as a whole: an age, a score or a timestamp changes between answers, and
 /// would make the same item look new.
 struct ItemIdentity {
-  /// How the items of a later page compare with the earlier ones.
+  /// The result of comparing the items of a later page with the items of earlier ones.
   struct Verdict {
     /// The number of items that an earlier page had.
     var repeated = 0
@@ -45,7 +45,7 @@ struct ItemIdentity {
     add(items)
   }
 
-  /// Adds the items of a later page to those to compare with.
+  /// Adds the items of a later page, so that still later ones are compared with them too.
   mutating func add(_ items: [JSONValue]) {
     for item in items {
       whole.insert(item)
@@ -88,7 +88,7 @@ struct ItemIdentity {
   private static let deepest = 3
   private static let most = 60
 
-  /// The scalars of an item by path, cut at `most`.
+  /// Returns the strings and numbers of an item by path, at most `most` of them.
   private static func leaves(of item: JSONValue) -> [([String], JSONValue)] {
     var leaves: [([String], JSONValue)] = []
     func visit(_ value: JSONValue, _ path: [String]) {
@@ -108,7 +108,7 @@ struct ItemIdentity {
     return leaves
   }
 
-  /// Whether values only number the items of a page, and so repeat on every page.
+  /// Whether the values only number the items of a page from 0 or 1, and so repeat on every page.
   private static func isPlace(_ values: [JSONValue]) -> Bool {
     let numbers = values.compactMap { Int($0.plainText) }
     guard values.count > 1, numbers.count == values.count, let first = numbers.first,
@@ -117,10 +117,10 @@ struct ItemIdentity {
     return numbers.enumerated().allSatisfy { $0.element == first + $0.offset }
   }
 
-  /// How likely a member of that name identifies its item: 0 is the likeliest; nil if nothing
-  /// suggests it.
+  /// Returns the rank of a member as the identifier of its item, by its name: 0 is the likeliest;
+  /// nil if the name suggests nothing.
   private static func rank(of path: [String]) -> Int? {
-    // The text of an XML element counts by the element's name.
+    // The text of an XML element, or a wrapped value, counts by the name around it.
     var path = path[...]
     while let last = path.last, ["#text", "$t", "value", "_", "$oid"].contains(last) {
       path.removeLast()

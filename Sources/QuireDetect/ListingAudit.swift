@@ -9,7 +9,7 @@ extension WalkReport.Warning.Code {
   public static let itemsNotFound = Self("itemsNotFound")
   /// All elements below the root of an XML page were taken for items, though their names differ.
   public static let mixedItems = Self("mixedItems")
-  /// A URL was sent as a value instead of being followed.
+  /// A continuation that is a URL was sent as a value instead of being followed.
   public static let linkSentAsValue = Self("linkSentAsValue")
   /// No page had a value at a place that a rule of the description reads.
   public static let placeNotFound = Self("placeNotFound")
@@ -17,14 +17,16 @@ extension WalkReport.Warning.Code {
   public static let shortFirstPage = Self("shortFirstPage")
   /// The page that was taken for the last one has signs that another one follows.
   public static let signsOfMore = Self("signsOfMore")
-  /// The declared number of items changed while the listing was read by counting: some may be missing or come twice.
+  /// The declared number of items changed while the listing was read by counting: some items may be
+  /// missing or come twice.
   public static let changedTotal = Self("changedTotal")
 }
 
 /// Checks the pages of a walk for signs that its description does not fit: a misspelled path ends a
 /// listing as quietly as its last page does.
 ///
-/// Checks only walks from the start: the pages of a resumed one may lack what earlier ones had.
+/// Checks only walks from the start: the pages of a resumed walk may lack values that earlier pages
+/// had.
 struct ListingAudit: Sendable {
   private let pagination: Pagination
   /// Whether the caller requests a page size.
@@ -37,16 +39,17 @@ struct ListingAudit: Sendable {
   private var rules: [(place: AuditedPlace, setting: Remedy.Setting)] = []
   private var hasRule = false
   private var pages = 0
-  /// Whether the last page led on: then it was not taken for the end, though nothing came behind it.
+  /// Whether the latest page has a continuation. Then it was not taken for the last one, even if no
+  /// page followed.
   private var leadsOn = false
   private var items = 0
   private var declared: Int?
-  /// What was declared before it changed for the first time.
+  /// The declared number of items before its first change; nil if it has not changed.
   private var declaredFirst: Int?
-  /// The last page, while the description is in doubt. Otherwise nil, so that a walk holds no page
-  /// longer than its consumer does.
+  /// The latest page, while the description is in doubt. Otherwise nil, so that a walk holds no
+  /// page longer than its consumer does.
   private var suspect: HTTPPageInfo?
-  /// The first page, if it is XML whose root's children are the items.
+  /// The first page, if it is XML and the children of its root are the items.
   private var mixed: HTTPPageInfo?
   /// The path of a link that is sent as a value.
   private var link: PagePath?
@@ -73,7 +76,7 @@ struct ListingAudit: Sendable {
     }
   }
 
-  /// The audit as the closures that a walk calls.
+  /// Returns an audit as the closures that a walk calls.
   static func walkAudit(
     of pagination: Pagination, hasPageSize: Bool, expectsTotal: Bool
   ) -> WalkAudit {
@@ -84,7 +87,7 @@ struct ListingAudit: Sendable {
       warnings: { end in audit.state.withLock { $0 }.warnings(for: end) })
   }
 
-  /// Checks a page.
+  /// Checks the next page of the walk.
   mutating func saw(_ page: PageHead, items count: Int) {
     guard let info = page.metadata[HTTPPageInfo.self] else { return }
     if pages == 0, info.sent != nil { isMidway = true }
@@ -112,8 +115,8 @@ struct ListingAudit: Sendable {
     suspect = isOnly || items == 0 || next != nil || !rules.isEmpty ? info : nil
   }
 
-  /// The warnings for the caller. Missing places count only when the listing has ended or failed;
-  /// until then they may still come.
+  /// Returns the warnings for the caller. Missing values count only once the listing has ended or
+  /// failed; until then they may still come.
   func warnings(for end: WalkReport.End) -> [WalkReport.Warning] {
     guard pages > 0, !isMidway else { return [] }
     var isExhausted = false
@@ -130,7 +133,7 @@ struct ListingAudit: Sendable {
       return []
     }
     let own = OwnParts(pagination: pagination)
-    // A rule or a continuation reads no list.
+    // Rules and continuations never read a list, so lists are no suggestions.
     lazy var values = outline(of: suspect).filter { $0.kind != .list }.map(\.path)
     var warnings = ownMistakes(own)
     guard isOver else { return warnings }
@@ -150,7 +153,7 @@ struct ListingAudit: Sendable {
     return warnings
   }
 
-  /// The warnings that do not depend on the end of the listing.
+  /// Returns the warnings that do not depend on the end of the listing.
   private func ownMistakes(_ own: OwnParts) -> [WalkReport.Warning] {
     var warnings: [WalkReport.Warning] = []
     if items == 0, declared != 0, let found = found(own) {
@@ -193,8 +196,8 @@ struct ListingAudit: Sendable {
       remedy: Remedy(.next))
   }
 
-  /// The warning that items were added or removed while the pages were counted, which moves the items behind them
-  /// over the borders of pages.
+  /// The warning that items were added or removed while pages were counted, which moves later items
+  /// across the borders of pages; nil if the declared number of items did not change.
   private var movedItems: WalkReport.Warning? {
     guard let declaredFirst, let declared, declared != declaredFirst, pagination.next.root.isCounter
     else { return nil }
@@ -205,10 +208,11 @@ struct ListingAudit: Sendable {
         + "change, oldest first, or by a cursor they do not move.")
   }
 
-  /// The warning that the first page was taken for the last only because it is short. The server
-  /// may give fewer items than requested, and then every page looks like that.
+  /// Returns the warning that the first page was taken for the last only because it is short. The
+  /// server may give fewer items than requested, and then every page looks like that.
   private func shortPage(_ own: OwnParts) -> WalkReport.Warning? {
-    // Where a continuation is missing, that is what ended the listing.
+    // If a continuation is missing, the listing ended because of that and not because of a short
+    // page.
     guard let pageSize = suspect?.pageSize, pages == 1, items > 0, items < pageSize, next == nil,
       declared != items, pagination.end.contains(.shortPage), hasPageSize || own.rules
     else { return nil }
@@ -229,7 +233,8 @@ struct ListingAudit: Sendable {
         condition: "if the server gives no more than \(items) at a time"))
   }
 
-  /// The path of an absolute URL that is sent as a value instead of being followed.
+  /// Returns the path of an absolute URL that is sent as a value instead of being followed; nil if
+  /// there is none.
   private func unfollowedLink(in document: any PageDocument) -> PagePath? {
     switch pagination.send {
     case .query, .header, .jsonBody: break
@@ -242,8 +247,8 @@ struct ListingAudit: Sendable {
     return path
   }
 
-  /// The warning that the elements below the root have several names: most likely one of them is
-  /// the list of items.
+  /// Returns the warning that the elements below the root have several names: most likely one of
+  /// them is the list of items.
   private static func mixture(among nodes: [PageOutline.Node]) -> WalkReport.Warning? {
     // The root of JSON has no name, and so no path.
     guard let root = nodes.first?.path, !root.isEmpty else { return nil }
@@ -269,7 +274,7 @@ private final class SharedAudit: Sendable {
   init(_ audit: ListingAudit) { state = Mutex(audit) }
 }
 
-/// Which parts of a description the caller wrote, and may have misspelled. Computed only when
+/// The parts of a description that the caller wrote and may have misspelled. Computed only when
 /// something is in doubt, because it reads all presets.
 private struct OwnParts {
   let pagination: Pagination
@@ -297,8 +302,9 @@ extension Pagination.End {
 }
 
 extension HTTPPageInfo {
-  /// The places of signs that another page follows, or that there are more than `items`: paths and
-  /// names of header fields. Empty if the answer says that it is the last page.
+  /// Returns the places of signs that another page follows, or that there are more than `items`
+  /// items: paths and names of header fields. Empty if a flag in the answer marks it as the last
+  /// page.
   func signsOfMore(than items: Int) -> [String] {
     guard DetectorSign.areExpected(in: answer), let detector = try? PaginationDetector(answer)
     else { return [] }

@@ -8,10 +8,13 @@ extension PageClient {
   ///
   /// Makes one request, and up to three more for each of at most `checks` descriptions, in order,
   /// until one is confirmed: all items of its second and third page are new, or the listing ends
-  /// there. A refuted description is only a guess. If none is confirmed, `checks` is more than 1, and the page may not be the
-  /// last, up to eight requests more ask by many parameters at once, and some ten find the one that
-  /// the server heeds. Reads at most 16 MiB of a page, and follows links by the link policy. Throws what
-  /// a walk throws if the first page cannot be loaded; a failure of later pages is part of the result.
+  /// there. A refuted description is only a guess. If none is confirmed, `checks` is more than 1
+  /// and another page may follow, up to eight further requests send many parameters at once, and
+  /// about ten more find the parameter that the server heeds. Reads at most 16 MiB of a page, and
+  /// follows links by the link policy.
+  ///
+  /// Throws the errors of a walk if the first page cannot be loaded, and `invalidArgument` for a
+  /// placeholder of unknown meaning. A failure of a later page is part of the result.
   /// - Parameters:
   ///   - url: The listing's first page, absolute.
   ///   - request: Method, fields and body of the first request.
@@ -31,7 +34,7 @@ extension PageClient {
       body: request.body)
     let placeholders = try RequestPlaceholder.all(in: first)
     let lenient = LenientPageDecoder(decoder: decoder)
-    // Only the answer is read, not its items, so any description will do.
+    // Only the answer is used, not its items, so any description will do.
     let listing = try Listing(
       client: client, pagination: Pagination(next: .linkHeader),
       first: try first.filling(placeholders), secrets: request.secrets)
@@ -46,13 +49,13 @@ extension PageClient {
     return detection.redacted(by: listing.redactor())
   }
 
-  /// The most bytes that a detector reads of a page.
+  /// The most bytes that a detector reads of a page, decoded.
   private static var longestDetectedPage: Int { 16 << 20 }
 }
 
 extension PageClient {
-  /// The client with an audit of each walk, which adds warnings to the report if the description
-  /// does not fit the pages.
+  /// The client with an audit of each walk. The audit adds warnings to the report if the
+  /// description does not fit the pages.
   package var audited: PageClient {
     var client = self
     client.auditor = { pagination, hasPageSize, expectsTotal in
@@ -63,9 +66,9 @@ extension PageClient {
   }
 }
 
-/// The document of an answer in an unknown format, of which only the head can be read.
+/// The document of an answer in an unknown format. Only the head of the answer can be used.
 struct UnreadableDocument: PageDocument {
-  /// Why it could not be read.
+  /// The error that the decoder threw for the body.
   let reason: PageError
 
   func value(at path: PagePath) -> JSONValue? { nil }
@@ -73,7 +76,7 @@ struct UnreadableDocument: PageDocument {
   func value(at path: PagePath, inLastItemOf items: Pagination.Items) -> JSONValue? { nil }
 }
 
-/// A decoder that accepts pages that another one cannot read.
+/// A decoder that returns an `UnreadableDocument` for pages that `decoder` cannot read.
 struct LenientPageDecoder<Item: Sendable>: PageDecoder {
   let decoder: any PageDecoder<Item>
 

@@ -4,7 +4,7 @@ import QuirePagination
 
 /// Descriptions composed from the answer, for listings that no preset fits.
 extension PaginationDetector {
-  /// The composed descriptions, few enough to be tried one by one.
+  /// Returns the composed descriptions, few enough to be tried one by one.
   func compositions() -> [Pagination] {
     let places: [PagePath?] = answer.document is EmptyDocument ? [nil] : lists.prefix(2).map { $0 }
     return places.flatMap { place -> [Pagination] in
@@ -44,7 +44,8 @@ extension PaginationDetector {
     }
   }
 
-  /// Where the next page or offset is a number, 0 and -1 lead nowhere: some servers end so in place of null.
+  /// Returns the end rule of a numeric continuation, because some servers end with 0 or -1 instead
+  /// of null; empty for other continuations.
   func sentinels(of next: Pagination.Next) -> [Pagination.End] {
     guard case .body(let path) = next,
       case .number? = try? answer.document.value(at: path)
@@ -62,9 +63,9 @@ extension PaginationDetector {
 
   var isPost: Bool { answer.request.method == .post }
 
-  /// The placements for a token, the likeliest first: a parameter that the request has already, one
-  /// to which presets send a token of this name, or one of the token's own name, with or without
-  /// its "next".
+  /// Returns the placements for a token, the likeliest first: parameters that the request has
+  /// already, parameters to which presets send a token of this name, and parameters with the
+  /// token's own name, with or without its "next".
   private func placements(for sign: DetectorSign) -> [Pagination.Placement] {
     let name = sign.name
     let spelled = Self.spelling(at: sign.place)
@@ -108,8 +109,8 @@ extension PaginationDetector {
     return Self.unique(there + placements)
   }
 
-  /// The parameters of JSON:API's family `page`, where the server or the request is of that kind:
-  /// `page[after]`, `page[cursor]`.
+  /// Returns the parameters of JSON:API's family `page`, such as `page[after]`, if the answer is
+  /// JSON:API or the request uses the family; empty otherwise.
   private func inFamily(_ plain: String) -> [Pagination.Placement] {
     guard isJSONAPI || parameters.contains(where: { $0.spelled.hasPrefix("page[") }) else {
       return []
@@ -117,7 +118,7 @@ extension PaginationDetector {
     return Self.unique(["page[\(plain)]", "page[cursor]", "page[after]"].map { .query($0) })
   }
 
-  /// The name of a token behind that of its container, where that says that it is about pages:
+  /// Returns the name of a token, prefixed with its container's name if that is `pagination`:
   /// `pagination.key` for `{"pagination": {"next_key": …}}`.
   private func inContainer(of sign: DetectorSign, _ plain: String) -> [Pagination.Placement] {
     guard let around = sign.place.split(separator: "/").dropLast().last,
@@ -129,8 +130,8 @@ extension PaginationDetector {
       ? [.query("\(around).\(name)")] : []
   }
 
-  /// The member of the request's JSON that stands where the page has its token: `/page/after` for
-  /// `{"page": {"endCursor": …}}`.
+  /// Returns the member of the request's JSON at the place where the page has its token:
+  /// `/page/after` for `{"page": {"endCursor": …}}`.
   private func inBody(of sign: DetectorSign, _ plain: String, _ body: JSONValue)
     -> [Pagination.Placement]
   {
@@ -144,7 +145,7 @@ extension PaginationDetector {
     }
   }
 
-  /// The name of a token in the writing of the request's own parameters: `group_next_token` for
+  /// Returns the name of a token, spelled like the request's own parameters: `group_next_token` for
   /// `groupNextToken` beside `group_limit`.
   private func inWriting(of spelled: String) -> [Pagination.Placement] {
     let words = spelled.words
@@ -166,7 +167,8 @@ extension PaginationDetector {
     (try? PagePath(PagePath.pointer(to: name))).map { .jsonBody($0) }
   }
 
-  /// The query parameters among the known placements of a token whose name is `spelled` in the page.
+  /// Returns the query parameters among the known placements of a token whose name is `spelled` in
+  /// the page.
   private func queryPlacements(
     _ known: [Pagination.Placement], spelled: String
   ) -> [Pagination.Placement] {
@@ -184,18 +186,18 @@ extension PaginationDetector {
     return (writesCapitals ? capitalized + usual : usual + capitalized) + own.dropFirst(2)
   }
 
-  /// `cursor` for `nextcursor`.
+  /// Returns a normalized name without its "next": `cursor` for `nextcursor`.
   private static func base(of name: String) -> String {
     name.hasPrefix("next") && name.count > 4 ? String(name.dropFirst(4)) : name
   }
 
-  /// The last name of a path, as it is spelled there.
+  /// Returns the last name of a path, as it is spelled there.
   private static func spelling(at place: String) -> String {
     let step = place.split(separator: "/").last ?? ""
     return String(step.drop { $0 == "@" }.prefix { $0 != "[" })
   }
 
-  /// The name of a header field in the spelling of parameters: `next_page_token` for
+  /// Returns the name of a header field in the spelling of parameters: `next_page_token` for
   /// `nextpagetoken` in `X-Next-Page-Token`.
   private static func words(of name: String, inField field: String) -> String {
     var words = field.split(separator: "-")
@@ -206,12 +208,12 @@ extension PaginationDetector {
     return PaginationVocabulary.normal(spelled) == name ? spelled : name
   }
 
-  /// A spelled name without its "next": `page_token` for `next_page_token`.
+  /// Returns a spelled name without its "next": `page_token` for `next_page_token`.
   private static func withoutNext(_ spelled: String) -> String {
     spelled.lowercased().hasPrefix("next") ? without("next", spelled) : spelled
   }
 
-  /// A spelled name without the word that it begins with.
+  /// Returns a spelled name without the word that it begins with.
   private static func without(_ beginning: String, _ spelled: String) -> String {
     let rest = spelled.dropFirst(beginning.count)
     let word = rest.drop { $0 == "_" || $0 == "-" || $0 == "." }
@@ -246,8 +248,8 @@ extension PaginationDetector {
 
   // MARK: Counters
 
-  /// Page numbers and offsets, for an answer without a continuation: the likeliest of each, then
-  /// others.
+  /// Returns descriptions that number pages or count items, for an answer without a continuation:
+  /// the likeliest of each kind, then the others.
   private func counters(_ items: Pagination.Items) -> [Pagination] {
     let beside = parametersBesideSize
     let pages =
@@ -265,8 +267,9 @@ extension PaginationDetector {
       + others.map { self.numbered(items, first: firstPage, $0) }
   }
 
-  /// Parameters that many servers count by, to be tried last, where the page says that more follows and
-  /// the request does not say how: a name of the answer's in another writing, and usual ones.
+  /// Parameters that many servers count by, to be tried last: a name from the answer in another
+  /// spelling, and common names. Empty unless the page indicates a further page and the request has
+  /// no counter.
   private var furtherParameters: (pages: [Pagination.Placement], offsets: [Pagination.Placement]) {
     let isCounted = parameters.contains { parameter in
       vocabulary.pageNames.contains(parameter.name) || vocabulary.isOffset(parameter.name)
@@ -285,7 +288,8 @@ extension PaginationDetector {
     return (pages.map { .query($0) }, offsets.map { .query($0) })
   }
 
-  /// `pageNumber` for a page that repeats its number by another name, and its size as `pageSize`.
+  /// The parameter `pageNumber`, if the page has its size as `pageSize` and its number under
+  /// another name.
   private var numbersBesideSize: [Pagination.Placement] {
     guard answer.request.body == .none, !echoes(of: .page).isEmpty else { return [] }
     return outline.nodes.filter { node in
@@ -310,8 +314,8 @@ extension PaginationDetector {
     return vocabulary.pageNames.contains(name) || name.hasSuffix("pagenumber")
   }
 
-  /// The placements for a number that is the page's own number plus one, or its own offset plus its
-  /// length: Ghost has `"next": 2` beside `"page": 1`, and takes `page`.
+  /// Returns the placements for a number that is the page's own number plus one, or its own offset
+  /// plus its length: Ghost has `"next": 2` beside `"page": 1`, and takes `page`.
   private func counters(at value: JSONValue?) -> [Pagination.Placement] {
     guard let number = value?.integer else { return [] }
     let pages = echoes(of: .page).compactMap { $0.value?.integer }
@@ -321,7 +325,7 @@ extension PaginationDetector {
     return starts.contains(number &- count) ? [offsetParameter] : []
   }
 
-  /// A description that numbers pages from `first`, with the ends that the answer offers.
+  /// Returns a description that numbers pages from `first`, with the ends that the answer offers.
   func numbered(_ items: Pagination.Items, first: Int, _ send: Pagination.Placement) -> Pagination {
     let pages = totals().first { $0.kind == .pages }
     let total = itemTotal
@@ -330,15 +334,15 @@ extension PaginationDetector {
       end: end(pages ?? total), items: items, total: total ?? pages)
   }
 
-  /// A description that counts items from `first`, with the ends that the answer offers.
+  /// Returns a description that counts items from `first`, with the ends that the answer offers.
   func counted(_ items: Pagination.Items, first: Int, _ send: Pagination.Placement) -> Pagination {
     Pagination(
       next: .offset(first: first), send: send, request: request(countedAt: send),
       end: end(itemTotal), items: items, total: itemTotal)
   }
 
-  /// The request rule for an offset: `_start` replaces `_end`, which would have to move along, by
-  /// the `_limit` that json-server takes instead.
+  /// Returns the request rule for an offset. json-server's `_end` would have to grow with `_start`,
+  /// so it is replaced by `_limit`.
   private func request(countedAt send: Pagination.Placement) -> Pagination.RequestRule {
     var rule = Pagination.RequestRule(isQuery: isPost)
     guard send == .query("_start"), let end = sent.query["_end"].flatMap({ Int($0) }) else {
@@ -352,8 +356,9 @@ extension PaginationDetector {
     return rule
   }
 
-  /// The total of items: of several numbers the smallest that exceeds the page, because others also
-  /// count items that a filter excludes. A number that equals the page's length counts the page.
+  /// The total of items. Of several numbers it is the smallest that exceeds the length of the page,
+  /// because greater ones may include items that a filter excludes. A number that equals the length
+  /// of the page counts the page, unless its name has "total" or "found" in it.
   var itemTotal: Pagination.TotalSource? {
     let count = outline.countedList(vocabulary)?.count ?? 0
     let exact = exactTotals
@@ -375,7 +380,8 @@ extension PaginationDetector {
 }
 
 extension String {
-  /// The words of a name, in lowercase, however they are joined: `nextToken`, `next_token`, `next-token`.
+  /// The words of a name in lowercase, split at capitals, underscores and hyphens: the same for
+  /// `nextToken`, `next_token` and `next-token`.
   fileprivate var words: [String] {
     var words: [String] = [""]
     for character in self {
@@ -391,7 +397,7 @@ extension String {
 }
 
 extension Pagination.Placement {
-  /// The name of the parameter, in the query, a form or a JSON body.
+  /// The name of the parameter in the query, a form or a JSON body; nil for other placements.
   var parameter: String? {
     switch self {
     case .query(let name, _), .form(let name): name

@@ -4,8 +4,8 @@ import QuireJSON
 import QuirePagination
 
 extension PaginationDetector {
-  /// How well a description fits the answer; nil if it cannot apply. Items at a `place` taken from
-  /// the answer are no evidence.
+  /// Returns how well a description fits the answer; nil if it cannot apply. Items at a `place`
+  /// taken from the answer are no evidence.
   func fit(
     of pagination: Pagination, preset: Pagination.Preset?, at place: PagePath? = nil,
     traits: [PaginationVocabulary.Atoms]? = nil
@@ -23,7 +23,7 @@ extension PaginationDetector {
     judgeValues(of: pagination, in: &fit)
     judgeEchoes(of: pagination, in: &fit)
     judgePlace(of: pagination.items, isThere: count.isThere, in: &fit)
-    // Of several equal fits, the generic preset claims least.
+    // Of several equal fits, the generic preset is preferred, because it claims least.
     if preset?.isGeneric == true { fit.score += Weights.generic }
     judgeSigns(of: pagination, explained: explained, in: &fit)
     fit.isAsked = isAsked(pagination)
@@ -52,7 +52,7 @@ extension PaginationDetector {
           expectsNext = expectsNext || !(trait.isOfItems && count.items == 0)
           if trait.isAlternative, !hasNext { fit.score -= Weights.absentAlternative }
         } else {
-          // Of several routes, the first one that is there is used.
+          // A walk uses the first route that the page has.
           if trait.isAlternative, hasNext {
             explained.formUnion(trait.names)
             continue
@@ -83,8 +83,8 @@ extension PaginationDetector {
 
   // MARK: Items
 
-  /// The number of items that a selector finds, and whether their list exists; nil if the selector
-  /// cannot apply.
+  /// Returns the number of items that a selector finds, and whether their list exists; nil if the
+  /// selector cannot apply.
   private func itemCount(of items: Pagination.Items) -> (items: Int, isThere: Bool)? {
     if answer.document is EmptyDocument || answer.document is UnreadableDocument {
       return (0, false)
@@ -110,7 +110,7 @@ extension PaginationDetector {
   /// Lowers the score if the first page of a counted listing has an empty list, and declares items.
   private func judgeEmptyList(in fit: inout DetectorFit) {
     guard let route = fit.pagination.routes.first, route.next.isCounter,
-      // Behind the last page an empty list is right.
+      // After the last page an empty list is right.
       sent.value(at: route.send)?.integer ?? 0 <= 1,
       let total = signs.first(where: {
         $0.kind == .total && vocabulary.totals[$0.name] == .items && $0.value?.count ?? 0 > 0
@@ -146,7 +146,7 @@ extension PaginationDetector {
     }
   }
 
-  /// The weight of the signs that the description does not explain.
+  /// Returns the weight of the signs that the description does not explain.
   private func unexplained(by explained: Set<String>) -> Double {
     let open = signs.filter { !explained.contains($0.key) }
     let explainsNext = signs.contains { $0.isContinuation && explained.contains($0.key) }
@@ -203,7 +203,7 @@ extension PaginationDetector {
     fit.score += Weights.besideSize
   }
 
-  /// A counter never ends where nothing in the answer could tell it to.
+  /// Lowers the score of a counter that nothing in the answer could end.
   private func judgeEnd(of pagination: Pagination, in fit: inout DetectorFit) {
     func isThere(_ source: Pagination.ValueSource) -> Bool {
       lookups.value(at: source, items: pagination.items) != nil
@@ -264,7 +264,7 @@ extension PaginationDetector {
     case absent
   }
 
-  /// Looks for a trait. Returns the result and the place.
+  /// Looks for a trait. Returns the result, and the part of the trait that was found.
   private func find(
     _ traits: PaginationVocabulary.Atoms, items: Pagination.Items,
     count: (items: Int, isThere: Bool)
@@ -378,9 +378,9 @@ extension DetectorSign {
   }
 }
 
-/// How well one description fits an answer.
+/// The fit of one description to an answer: its score, and the reasons.
 struct DetectorFit {
-  /// What the description does after the answer.
+  /// The behaviour of the description after the answer.
   enum Outcome: Hashable {
     case next(PageRequest)
     case end
@@ -394,26 +394,28 @@ struct DetectorFit {
   /// The alias of the preset that the description belongs to; nil for the preset itself.
   var variant: String?
   var pagination: Pagination
-  /// The path that replaces the preset's own path of items.
+  /// The path of the items to give to the preset; nil if the preset's own path is right.
   var place: PagePath?
   var score = 0.0
   var outcome = Outcome.end
   var itemCount = 0
-  /// Whether the answer itself has a continuation or an end, so that nothing is guessed.
+  /// Whether the answer has a continuation, a flag or a total that the description reads, so that
+  /// the description is more than a guess.
   var isFounded = false
-  /// Whether its items or its total are at a place that hardly any other description reads.
+  /// Whether the description reads its items or total at a place that hardly any other one reads.
   var isDistinct = false
-  /// Whether it finds no items, although the page has a list elsewhere.
+  /// Whether the description finds no items, although the page has a list elsewhere or declares
+  /// items.
   var isMisplaced = false
-  /// Whether it expects a continuation that the page does not have.
+  /// Whether the description expects a continuation that the page does not have.
   var leadsNowhere = false
-  /// Whether the page has a continuation or an end that the description expects.
+  /// Whether the page has a continuation or a flag, or is an end, as the description expects.
   var isToldEnd = false
-  /// Whether it continues by a parameter that the request has already.
+  /// Whether the description continues by a parameter that the request has already.
   var isAsked = false
-  /// The observations that support it.
+  /// The observations that support the description.
   var evidence: [String] = []
-  /// The observations that contradict it.
+  /// The observations that contradict the description.
   var doubts: [String] = []
   /// The settings that may resolve the doubts.
   var remedies: [Remedy] = []
@@ -438,7 +440,8 @@ struct DetectorFit {
     return route.next.root
   }
 
-  /// Equal for descriptions that do the same with this answer.
+  /// The behaviour that fits are grouped by: it is equal for descriptions that find the same number
+  /// of items and the same second page.
   var behaviour: Behaviour { Behaviour(outcome: outcome, itemCount: itemCount) }
 
   struct Behaviour: Hashable {
@@ -458,7 +461,7 @@ final class DetectorLookups {
 
   init(_ answer: PageAnswer) { self.answer = answer }
 
-  /// The value at a source; nil if there is none or more than one.
+  /// Returns the value at a source; nil if there is none or more than one.
   func value(at source: Pagination.ValueSource, items: Pagination.Items) -> JSONValue? {
     if case .lastItem = source { return find(source, items) }
     if let known = values[source] { return known }
@@ -471,7 +474,7 @@ final class DetectorLookups {
     (try? answer.value(at: source, items: items)) ?? nil
   }
 
-  /// The number of elements of the container at a path.
+  /// Returns the number of elements of the container at a path; nil if there is none.
   func count(at path: PagePath) -> Int? {
     if let known = counts[path] { return known }
     let count = (try? answer.document.count(at: path)) ?? nil
@@ -479,7 +482,7 @@ final class DetectorLookups {
     return count
   }
 
-  /// The number of items that a selector finds; nil if there is no such list.
+  /// Returns the number of items that a selector finds; nil if there is no such list.
   func count(of selector: Pagination.Items) -> Int? {
     if let known = items[selector] { return known }
     let count = (try? answer.document.values(at: .nowhere, inItemsOf: selector))?.count

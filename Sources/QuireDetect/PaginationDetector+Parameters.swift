@@ -3,7 +3,7 @@ import QuireCore
 
 /// Parameters of the request: `from=0` shows how its author expects the listing to be paged.
 extension PaginationDetector {
-  /// A parameter of the request: in its query, its form, its JSON or its XML.
+  /// A parameter in the request's query, form, JSON or XML.
   struct Parameter {
     var placement: Pagination.Placement
     /// The name, by `PaginationVocabulary.normal`.
@@ -12,7 +12,8 @@ extension PaginationDetector {
     var value: JSONValue
   }
 
-  /// The parameters of the request, at most 60.
+  /// Returns the parameters of a request: at most 30 each of its query and form, and at most 60 of
+  /// its JSON or XML.
   static func parameters(of sent: RequestEditor) -> [Parameter] {
     var parameters = sent.query.pairs.prefix(30).map { pair in
       Parameter(
@@ -66,7 +67,8 @@ extension PaginationDetector {
     "minid", "since", "sinceid", "start", "startafter",
   ]
 
-  /// Descriptions that continue by the request's own parameters: numbers, keys and placeholders.
+  /// Returns descriptions that continue by the request's own parameters: numbers, keys and
+  /// placeholders.
   func asked(_ items: Pagination.Items) -> [Pagination] {
     var found: [Pagination] = []
     for parameter in parameters {
@@ -114,7 +116,8 @@ extension PaginationDetector {
   /// for others `first=20` is a size.
   static func isSize(_ number: Int, named name: String) -> Bool { name == "first" && number > 0 }
 
-  /// The path, in an item, of its identifier.
+  /// Returns the path of an item's identifier, relative to the item; nil if no member is named like
+  /// one.
   private func lastKey(of items: Pagination.Items, isNumber: Bool) -> PagePath? {
     guard case .path(let list) = items else { return nil }
     let names = ["id", "key", "seq", "cursor"]
@@ -124,7 +127,8 @@ extension PaginationDetector {
     }
   }
 
-  /// The path, in an item of JSON, of the first member that is meant.
+  /// Returns the path of the first member that `isMeant` accepts in an item of JSON, relative to
+  /// the item.
   func itemMember(in list: PagePath, where isMeant: (PageOutline.Node) -> Bool) -> PagePath? {
     guard !answer.document.isXML else { return nil }
     let start = list.text + "/0/"
@@ -147,8 +151,8 @@ extension PaginationDetector {
     return Array(places.prefix(3))
   }
 
-  /// The request's own way of writing names around a value that the answer repeats, as `$limit` has it:
-  /// `$skip` for `"skip": 0`, `filter[skip]` beside `filter[limit]`.
+  /// Returns the name of a value that the answer repeats, spelled like the request's page size:
+  /// `$skip` for `"skip": 0` beside `$limit`, `filter[skip]` beside `filter[limit]`.
   func relative(of kind: Count) -> Pagination.Placement? {
     guard let echo = echoes(of: kind).first, !echo.name.hasPrefix("@") else { return nil }
     return parameters.lazy.compactMap { parameter -> Pagination.Placement? in
@@ -158,8 +162,8 @@ extension PaginationDetector {
     }.first
   }
 
-  /// Whether the page has as many items as the request asks for, by a parameter that is called as page
-  /// sizes are.
+  /// Whether the page has as many items as the request asks for, by a parameter with a usual name
+  /// of a page size.
   var fillsItsSize: Bool {
     let names = [
       "count", "first", "limit", "max", "maxresults", "pagesize", "perpage", "rows", "size", "take",
@@ -178,7 +182,7 @@ extension PaginationDetector {
     if case .placeholder(let text, _) = pagination.send {
       return placeholders.contains { $0.text == text }
     }
-    // A number may be the next page's, which the request asks for in its own way.
+    // A numeric continuation may be the number of the next page, for the request's own parameter.
     guard pagination.next.isCounter || pagination.next.isOfItem,
       !signs.contains(where: { sign in
         sign.isContinuation && sign.value.map { Int($0.plainText) == nil } ?? false
@@ -193,7 +197,8 @@ extension PaginationDetector {
     return placeholders.contains { editor.has(placeholder: $0.text) }
   }
 
-  /// Parameters of the request that may take a token, those of its name first.
+  /// Returns the parameters of the request that may take a token, first the parameters with its
+  /// name.
   func ownPlacements(for name: String, base: String) -> [Pagination.Placement] {
     let own = parameters.filter { $0.name == name || $0.name == base }
     let known = parameters.filter { parameter in
@@ -205,8 +210,8 @@ extension PaginationDetector {
 }
 
 extension Pagination.Placement {
-  /// The same parameter with a capitalized name: `Marker` for `marker`. Nil if it is capitalized
-  /// already.
+  /// The query parameter with a capitalized name: `Marker` for `marker`. Nil if it is capitalized
+  /// already, or is no plain name.
   var capitalized: Pagination.Placement? {
     guard case .query(let name, let encoding) = self else { return nil }
     let words = name.split { $0 == "_" || $0 == "-" }

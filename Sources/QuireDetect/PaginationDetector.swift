@@ -5,10 +5,10 @@ import QuirePagination
 
 /// Detects how a listing is paged from one answer.
 ///
-/// Pure: takes the request, the answer's head and the decoded page, and compares them with every
-/// preset. What a preset looks for is taken from its description; the fewer presets look for
-/// something, the more it counts. Signs of paging that a description does not explain count against
-/// it. The cost is bounded by the number of presets and the size of the page.
+/// Pure: takes the request, the answer's head and the decoded page, and compares them with the
+/// traits that each preset's description expects. The fewer presets expect a trait, the more it
+/// counts. Signs of paging that a description does not explain count against it. The cost is
+/// bounded by the number of presets and the size of the page.
 struct PaginationDetector {
   let answer: PageAnswer
   let home: Origin
@@ -30,11 +30,11 @@ struct PaginationDetector {
   /// The link policy to use instead of each description's own; nil for their own.
   let links: LinkPolicy?
 
-  /// A detector for the answer to a listing's first request.
+  /// Creates a detector for the answer to a listing's first request.
   ///
   /// Throws `invalidURL` if the request's URL is invalid.
   init(_ answer: PageAnswer, links: LinkPolicy? = nil) throws(PageError) {
-    // The answered request had no placeholders, even if the walk's does.
+    // The answered request has no placeholders, even if the listing's request has some.
     try self.init(answer, links: links, placeholders: [])
   }
 
@@ -56,7 +56,7 @@ struct PaginationDetector {
     containers = outline.containers
   }
 
-  /// All descriptions that fit, best first.
+  /// Returns all descriptions that fit, best first.
   func fits() -> [DetectorFit] {
     var fits = vocabulary.presets.flatMap { self.fits(of: $0) + variants(of: $0) }
     fits += compositions().compactMap { pagination in
@@ -72,7 +72,8 @@ struct PaginationDetector {
       fits.removeAll { !$0.isFounded }
     }
     if isUnaskedPart {
-      // A walk refuses such an answer, so only what asks for a part can read the listing.
+      // A walk refuses such an answer, so only a description that requests a range can read the
+      // listing.
       fits.removeAll { fit in
         let engine = try? PaginationEngine(fit.pagination, first: answer.request, home: home)
         return engine?.first.headerFields[.range] == nil
@@ -95,9 +96,9 @@ struct PaginationDetector {
     return (elsewhere + [own].compactMap(\.self)).max { $0.score < $1.score }.map { [$0] } ?? []
   }
 
-  /// The fits of a preset's variants, which have their own names. Variants of generic presets
-  /// differ only in names of parameters, which an answer does not show: they fit if the page has
-  /// something that hardly any other description looks for.
+  /// Returns the fits of a preset's variants, which have their own names. Variants of generic
+  /// presets differ only in names of parameters, which an answer does not show: such a variant fits
+  /// only if it counts and the page has a distinctive trait of it.
   private func variants(of preset: PaginationVocabulary.Entry) -> [DetectorFit] {
     preset.variants.compactMap { name, pagination in
       if preset.isGeneric, !pagination.next.isCounter { return nil }
@@ -109,7 +110,7 @@ struct PaginationDetector {
     }
   }
 
-  /// The fit of a preset with its items at another path.
+  /// Returns the fit of a preset with its items at another path.
   private func fit(of preset: Pagination.Preset, at place: PagePath) -> DetectorFit? {
     let pagination = preset.pagination.items(at: .path(place)).fitted(to: answer.request)
     guard var fit = fit(of: pagination, preset: preset, at: place)
@@ -132,7 +133,7 @@ extension DetectorFit {
 }
 
 extension PaginationDetector {
-  /// The detection. A guess is always marked as one.
+  /// Returns the descriptions that fit the answer, and the confidence in each by the answer alone.
   func detection() -> Detection {
     var detection = Detection(candidates: [], observations: observations())
     detection.mayBeWhole =
@@ -163,7 +164,8 @@ extension PaginationDetector {
     return detection
   }
 
-  /// Groups fits that do the same, the best of each first, without those that cannot apply.
+  /// Returns the fits in groups of equal behaviour, the best fit of each group first, without fits
+  /// that cannot apply.
   private func groups(of fits: [DetectorFit]) -> [[DetectorFit]] {
     var groups: [[DetectorFit]] = []
     var places: [DetectorFit.Behaviour: Int] = [:]
@@ -196,7 +198,8 @@ extension PaginationDetector {
       swift: fit.swift, next: fit.outcome)
   }
 
-  /// The preset's own description, if it equals the fitted one for this request.
+  /// Returns the preset's own description if it equals the fitted one for this request; otherwise
+  /// the fitted one.
   private func whole(_ fit: DetectorFit) -> Pagination {
     guard let preset = fit.preset else { return fit.pagination }
     if let variant = fit.variant { return preset.pagination(named: variant) ?? fit.pagination }
@@ -220,8 +223,7 @@ extension PaginationDetector {
     return isSure ? .likely : .possible
   }
 
-  /// Whether a composed description sends its token to a parameter that neither the request nor a
-  /// preset names.
+  /// Whether a composed description sends its token to a parameter that the request does not have.
   private func isSentByGuess(_ fit: DetectorFit) -> Bool {
     guard fit.preset == nil, !fit.pagination.next.isCounter else { return false }
     return switch fit.pagination.send {
@@ -230,14 +232,15 @@ extension PaginationDetector {
     }
   }
 
-  /// The declared number of items, if it exceeds the length of the list; nil otherwise.
+  /// The declared number of items if it exceeds the length of the list, the smallest of several;
+  /// nil otherwise.
   var declaredItems: Int? {
     guard let list = outline.countedList(vocabulary) else { return nil }
     return exactTotals.map(\.count).filter { $0 > list.count }.min()
   }
 
-  /// The numbers that may be the listing's items. A bare size is the page's where another number has the
-  /// name of a total.
+  /// The numbers that may be the number of items in the listing. A number called `size` is not one
+  /// of them if another name contains "total": then it is the size of the page.
   var exactTotals: [(sign: DetectorSign, count: Int)] {
     let totals = signs.compactMap { sign -> (sign: DetectorSign, count: Int)? in
       guard sign.kind == .total, vocabulary.totals[sign.name] == .items, !countsPages(sign) else {
@@ -249,8 +252,8 @@ extension PaginationDetector {
     return named.isEmpty ? totals : totals.filter { $0.sign.name != "size" }
   }
 
-  /// Whether a total is fewer than the items of the page, beside the number of the page: then it is the
-  /// number of pages, as in `"paging": {"current": 1, "total": 4}`.
+  /// Whether a total is the number of pages: it is less than the number of items in the page, and
+  /// beside the number of the page, as in `"paging": {"current": 1, "total": 4}`.
   func countsPages(_ sign: DetectorSign) -> Bool {
     guard sign.kind == .total, let total = sign.value?.count,
       let count = outline.countedList(vocabulary)?.count, total < count
@@ -261,7 +264,8 @@ extension PaginationDetector {
 
   // MARK: Observations
 
-  /// Whether the answer is a part of the resource, and none was asked for (206; RFC 9110, section 15.3.7).
+  /// Whether the answer is a part of the resource although none was requested (206; RFC 9110,
+  /// section 15.3.7).
   private var isUnaskedPart: Bool {
     answer.status == 206 && answer.request.headerFields[.range] == nil
   }
@@ -290,7 +294,8 @@ extension PaginationDetector {
     return words
   }
 
-  /// The declared format of the answer if it is lines or a table, which are read like a JSON list.
+  /// The declared format of the answer if it is lines or a table, which are read like a JSON list;
+  /// nil otherwise.
   var rowsFormat: PageFormat? {
     MediaType.format(of: answer.headerFields[.contentType]).flatMap {
       $0.isSelfDelimiting ? nil : $0
@@ -322,7 +327,7 @@ extension PaginationDetector {
     }
   }
 
-  /// A name from the page, cut for a message.
+  /// Returns a name from the page in quotes, cut to 80 characters for a message.
   static func quoted(_ name: String) -> String {
     "\"\(ServerText(name, limit: 80))\""
   }
@@ -345,10 +350,10 @@ extension DetectorSign {
   }
 }
 
-/// What an answer repeats of its request: `"offset": 0` in the first page of a listing that is
-/// counted by `offset`.
+/// Values of the request that an answer repeats, such as `"offset": 0` in the first page of a
+/// listing that is counted by `offset`.
 extension PaginationDetector {
-  /// What a description counts.
+  /// The unit in which a description counts: items or pages.
   enum Count {
     case offset, page
   }
@@ -362,8 +367,7 @@ extension PaginationDetector {
       + (isOfFamily ? [.query("page[offset]")] : [.query("page"), .query("offset")])
   }
 
-  /// Compares the start that a page repeats, and its name, with the start of a description that
-  /// counts.
+  /// Raises or lowers the score of a counter by the start that the page repeats, and by its name.
   func judgeEchoes(of pagination: Pagination, in fit: inout DetectorFit) {
     let routes = pagination.routes
     guard routes.count == 1, let route = routes.first, let first = route.next.firstCount,
@@ -393,7 +397,7 @@ extension PaginationDetector {
   /// Whether the page repeats its number or offset.
   var repeatsItsStart: Bool { !echoes(of: .page).isEmpty || !echoes(of: .offset).isEmpty }
 
-  /// The values in the page that may be its number or offset.
+  /// Returns the values in the page that may be its number or offset.
   func echoes(of kind: Count) -> [PageOutline.Node] {
     let names = names(of: kind)
     return outline.nodes.filter { node in
@@ -411,9 +415,9 @@ extension PaginationDetector {
     parameter(among: vocabulary.pageNumbers, .page) ?? .query("page")
   }
 
-  /// Parameters named like the values that the answer repeats, plain or in brackets after the name
-  /// of their container, if the request has none of them: Strapi has `"pagination": {"page": 1}`,
-  /// and takes `pagination[page]`.
+  /// Returns parameters named like the values that the answer repeats, plain or in brackets after
+  /// the name of their container, unless the request has them: Strapi has `"pagination": {"page":
+  /// 1}`, and takes `pagination[page]`.
   func repeatedParameters(of kind: Count) -> [Pagination.Placement] {
     guard answer.request.body == .none else { return [] }
     let echoes = echoes(of: kind).prefix(2)
@@ -421,7 +425,7 @@ extension PaginationDetector {
       .filter { sent.value(at: $0) == nil }
   }
 
-  /// The parameter with the name of a repeated value; the name of an XML attribute follows an `@`.
+  /// Returns the parameter with the name of a repeated value, without the `@` of an XML attribute.
   private static func parameter(_ echo: PageOutline.Node) -> Pagination.Placement {
     .query(echo.name.hasPrefix("@") ? String(echo.name.dropFirst()) : echo.name)
   }
@@ -439,8 +443,9 @@ extension PaginationDetector {
       ?? repeatedParameters(of: .offset).first ?? .query("offset")
   }
 
-  /// The request's own parameter, if it is one that presets count by or has such a name; otherwise
-  /// the one of the answer's format, or one that the answer repeats.
+  /// Returns the request's own parameter, if presets count by it or it is named like a counter;
+  /// otherwise the parameter of the answer's format, or one that the answer repeats. Nil if there
+  /// is none.
   private func parameter(
     among sends: PaginationVocabulary.Sends, _ kind: Count
   ) -> Pagination.Placement? {
@@ -478,7 +483,7 @@ extension PaginationDetector {
 }
 
 extension PageOutline {
-  /// The lists that may be the items, the likeliest first.
+  /// Returns the lists that may be the items, the likeliest first.
   func lists(_ vocabulary: PaginationVocabulary, isXML: Bool) -> [PagePath] {
     let ranked = nodes.filter { $0.kind == .list && !$0.isInList }
       .map { wrapped(in: $0, vocabulary) ?? $0 }
@@ -488,12 +493,13 @@ extension PageOutline {
     return (ranked.prefix(3).map(\.node.path) + alone).compactMap { try? PagePath($0) }
   }
 
-  /// The list that most likely is the items; nil if none stands out.
+  /// Returns the list of objects that most likely is the items; nil if none stands out.
   func likelyList(_ vocabulary: PaginationVocabulary) -> Node? {
     likelyList(vocabulary, where: \.holdsObjects)
   }
 
-  /// The same, if it may also be a list of bare texts or numbers where no other one is there.
+  /// Returns the list that most likely is the items. Without a list of objects, it may be a list of
+  /// bare texts or numbers.
   func countedList(_ vocabulary: PaginationVocabulary) -> Node? {
     likelyList(vocabulary) ?? likelyList(vocabulary, where: { _ in true })
   }
@@ -507,8 +513,8 @@ extension PageOutline {
     return best.flatMap { Self.worth(of: $0, vocabulary) > 0 ? $0 : nil }
   }
 
-  /// The list within the only object of a list, where that object is a page: it repeats where the page
-  /// starts, as in `{"results": [{"offset": 0, "members": […]}]}`.
+  /// Returns the list within the only object of a list if that object is a page, which repeats its
+  /// start as in `{"results": [{"offset": 0, "members": […]}]}`; nil otherwise.
   private func wrapped(in list: Node, _ vocabulary: PaginationVocabulary) -> Node? {
     guard list.count == 1 else { return nil }
     let members = nodes.filter { node in
@@ -532,8 +538,8 @@ extension PageOutline {
     return worth
   }
 
-  /// Whether a list of that name usually accompanies the items; those of Atom feeds are in RFC
-  /// 4287, §4.1.1.
+  /// Whether a list of this name usually accompanies the items. The names from Atom feeds are in
+  /// RFC 4287, section 4.1.1.
   static func isBesideItems(_ name: String) -> Bool {
     beside.contains(PaginationVocabulary.normal(name))
   }

@@ -45,7 +45,8 @@ struct PaginationVocabulary: Sendable {
   let presets: [Entry]
   /// Names of continuations, by `normal(_:)`.
   private(set) var next: [String: Sends] = [:]
-  /// The same by spelled names: a server that writes `next_page_token` spells its parameters alike.
+  /// Names of continuations as presets spell them, because a server that writes `next_page_token`
+  /// spells its parameters alike.
   private(set) var spelled: [String: Sends] = [:]
   /// Names of header fields that have continuations.
   private(set) var nextFields: [String: Sends] = [:]
@@ -58,14 +59,15 @@ struct PaginationVocabulary: Sendable {
   /// The placements of page numbers and offsets.
   private(set) var pageNumbers = Sends()
   private(set) var offsets = Sends()
-  /// The query parameters of both, by the spelled name of the page size: `first` beside `max`.
+  /// The query parameters of page numbers and offsets, by the spelled name of the page size:
+  /// `first` beside `max`.
   private var besideSize: [String: Sends] = [:]
-  /// Names of page numbers: those of presets, and others.
+  /// Names of page numbers, from presets and elsewhere.
   private(set) var pageNames: Set<String> = [
     "curpage", "current", "currentpage", "p", "pageid", "pageindex", "pageno", "pagenr", "pagenum",
     "pagenumber", "pg", "pn", "startpage",
   ]
-  /// Names of offsets: those of presets, and compositions of common words.
+  /// Names of offsets, from presets and composed of common words.
   private(set) var offsetNames = PaginationVocabulary.composedOffsetNames()
   /// Names of parameters that take tokens.
   private(set) var tokenParameters: Set<String> = ["after", "cursor", "marker", "token"]
@@ -81,7 +83,7 @@ struct PaginationVocabulary: Sendable {
 
   private static let possibleFields = Set(Pagination.Preset.headerFields().map(normal))
 
-  /// Whether a preset may know the name. The root of JSON has none.
+  /// Whether a preset may know the name. The root of a JSON page has an empty name.
   static func mayKnow(_ name: String) -> Bool {
     !name.isEmpty
       && (possibleNames.contains(name) || usualFlags[name] != nil || usualTotals[name] != nil)
@@ -92,7 +94,7 @@ struct PaginationVocabulary: Sendable {
     possibleFields.contains(name) || name.contains("next") || name.hasSuffix("cursor")
   }
 
-  /// The traits of a description.
+  /// Returns the traits of a description, whole and split.
   static func atoms(of pagination: Pagination) -> [Atoms] {
     pagination.traits.map { Atoms(trait: $0, atoms: $0.atoms) }
   }
@@ -126,8 +128,8 @@ struct PaginationVocabulary: Sendable {
     offsetNames.subtract(pageNames)
   }
 
-  /// How many presets use a name in which meaning; for flags, those where `true` means that more
-  /// follows, less those where it means the end.
+  /// The number of presets that use a name in each meaning. For flags, it is the number of presets
+  /// where `true` means that more follows, minus the number where it means the end.
   private struct Votes {
     var flags: [String: Int] = [:]
     var totals: [String: [Total.Kind: Int]] = [:]
@@ -152,7 +154,7 @@ struct PaginationVocabulary: Sendable {
     }
   }
 
-  /// Names of flags that no preset has.
+  /// Common names of flags, for names that no preset has.
   private static let usualFlags = [
     "finished": false, "isend": false, "isfinished": false, "islast": false, "islastpage": false,
     "nomore": false, "hasadditional": true, "hasmore": true, "hasmoreitems": true,
@@ -161,7 +163,8 @@ struct PaginationVocabulary: Sendable {
     "moreresultsavailable": true,
   ]
 
-  /// Names of totals that no preset has: `total_posts`, `totalResultsCount`, `itemsTotal`.
+  /// Common names of totals, for names that no preset has: `total_posts`, `totalResultsCount`,
+  /// `itemsTotal`.
   private static let usualTotals = composedTotals()
 
   private static func composedTotals() -> [String: Total.Kind] {
@@ -177,7 +180,7 @@ struct PaginationVocabulary: Sendable {
         "total" + thing + "count", "totalof" + thing, "totalnumberof" + thing,
       ] { names[name] = .items }
     }
-    // A number of items, where it is not the page's own.
+    // These are totals unless the number is the length of the page, which `itemTotal` checks.
     for name in ["items", "records"] { names[name] = .items }
     for name in [
       "lastpage", "lastvisiblepage", "maxpage", "numberofpages", "numpages", "pagecount", "pages",
@@ -186,8 +189,8 @@ struct PaginationVocabulary: Sendable {
     return names
   }
 
-  /// Offsets are named by a few words, alone or combined with a word for what is counted:
-  /// `rowStart`, `firstResult`, `start_at`, `pagination[start]`.
+  /// Returns names of offsets: a few words, alone or combined with a word for the counted things,
+  /// such as `rowStart`, `firstResult`, `start_at`, `pagination[start]`.
   private static func composedOffsetNames() -> Set<String> {
     let things = [
       "", "display", "idisplay", "item", "page", "pagination", "record", "result", "row",
@@ -235,8 +238,8 @@ struct PaginationVocabulary: Sendable {
     }
   }
 
-  /// The counters that go with a page size: those of presets, and those whose name is formed like
-  /// the size's, `pageNumber` for `pageSize` and `page[number]` for `page[size]`.
+  /// Returns the counters that go with a page size: counters of presets, and names formed like the
+  /// size's, `pageNumber` for `pageSize` and `page[number]` for `page[size]`.
   func counters(besideSize name: String) -> [Pagination.Placement] {
     let presets = besideSize[name]?.ranked ?? []
     let normal = Self.normal(name)
@@ -258,8 +261,8 @@ struct PaginationVocabulary: Sendable {
     }
   }
 
-  /// The parameter `name` written as a page size is: `$skip` beside `$limit`, `filter[skip]` beside
-  /// `filter[limit]`, `paging.skip` beside `paging.limit`; nil for a plain one.
+  /// Returns `name`, spelled like a page size: `$skip` beside `$limit`, `filter[skip]` beside
+  /// `filter[limit]`, `paging.skip` beside `paging.limit`. Nil if the size has a plain name.
   static func relative(ofSize spelled: String, named name: String) -> String? {
     let sizes = ["count", "limit", "max", "pagesize", "perpage", "rows", "size", "take", "top"]
     let end = spelled.hasSuffix("]") ? "]" : ""
@@ -275,7 +278,7 @@ struct PaginationVocabulary: Sendable {
     return inner[...start] + name + end
   }
 
-  /// The information in finding a trait at one place, in bits; 0 if all presets have it.
+  /// Returns the information in finding a trait at one place, in bits; 0 if all presets have it.
   func information(of atom: DescriptionTrait) -> Double {
     // A trait that no preset has is not necessarily rare.
     guard let frequency = frequencies[atom.key] else { return Weights.unknownTrait }
@@ -292,8 +295,8 @@ struct PaginationVocabulary: Sendable {
     return pageNames.contains(name) || offsetNames.contains(name)
   }
 
-  /// Whether a parameter of that name takes an offset: a known name, or one that ends like it, such as
-  /// `_paginationOffset` and `resultsToSkip`.
+  /// Whether a parameter of that name takes an offset: a known name, or one that ends like an
+  /// offset, such as `_paginationOffset` and `resultsToSkip`.
   func isOffset(_ name: String) -> Bool {
     guard !pageNames.contains(name) else { return false }
     return offsetNames.contains(name)
@@ -301,26 +304,28 @@ struct PaginationVocabulary: Sendable {
         where: name.hasSuffix)
   }
 
-  /// Whether a value of that name is where a page starts, wherever it stands.
+  /// Whether a value of this name, in any object, is the start of a page.
   func isStart(_ name: String) -> Bool {
     ["offset", "page", "skip", "start", "startindex"].contains(name)
   }
 
-  /// The name of a continuation at the end of a header field's name: `nexttoken` in `X-Next-Token`.
+  /// Returns the name of a continuation at the end of a header field's name: `nexttoken` in
+  /// `X-Next-Token`; nil if there is none.
   func meaning(ofField name: String) -> String? {
     let known = next.keys.filter { $0.count >= 8 && $0.hasPrefix("next") && name.hasSuffix($0) }
       .max { $0.count < $1.count }
     return known ?? ["aftercursor", "cursor"].first { name.hasSuffix($0) && !Self.leadsBack(name) }
   }
 
-  /// Whether the name of a field says that its cursor is not the next page's.
+  /// Whether the name of a header field tells that its cursor is for another page than the next.
   private static func leadsBack(_ name: String) -> Bool {
     ["before", "first", "last", "prev", "start"].contains(where: name.contains)
   }
 
   // MARK: Names
 
-  /// The name in lowercase letters and digits only, without the conventions of languages.
+  /// Returns the name in lowercase, with letters and digits only, so that `next_page` equals
+  /// `nextPage`.
   static func normal(_ name: String) -> String {
     if name.utf8.allSatisfy({ $0 < 0x80 }) {
       return String(
@@ -338,7 +343,8 @@ struct PaginationVocabulary: Sendable {
       })
   }
 
-  /// The last name of a path in each format, skipping names that only mean "a link".
+  /// Returns the last name of a path in each format, skipping names such as `href` that only mean
+  /// "a link".
   static func names(of path: PagePath) -> [String] { names(of: path.text) }
 
   private static func names(of path: String) -> [String] {
@@ -381,8 +387,8 @@ extension Pagination.ValueSource {
 }
 
 extension PageOutline {
-  /// The paths of elements with one of these names and without a sibling of the same name, at most
-  /// 20: most likely lists of one item.
+  /// Returns the paths of elements with one of these names and without a sibling of the same name,
+  /// at most 20: most likely lists of one item.
   func loneElements(named names: Set<String>) -> [String] {
     nodes.lazy.filter { node in
       node.kind == .object && !node.isInList && node.depth > 1

@@ -3,12 +3,12 @@ import QuireCore
 import QuireHTTP
 import QuirePagination
 
-/// Groups of descriptions that differ in the name of one query parameter, for listings of which neither
-/// a preset nor the answer tells that name.
+/// Groups of descriptions that differ in the name of one query parameter, for listings where
+/// neither a preset nor the answer reveals the name.
 ///
-/// Most servers ignore parameters that they do not know, so one request can ask by all names of a group:
-/// `?offset=20&skip=20&startRow=20`. A group has no two names that differ in their case alone, and none
-/// of the form `page[number]` beside `page`, because servers read these as one parameter.
+/// Most servers ignore unknown parameters, so one request can send all names of a group:
+/// `?offset=20&skip=20&startRow=20`. A group has no two names that differ only in case, and no
+/// `page[number]` beside `page`, because servers read these as one parameter.
 extension PaginationDetector {
   /// The groups to try, the likeliest first; none if the answer gives no reason to expect a further
   /// page.
@@ -40,7 +40,8 @@ extension PaginationDetector {
     return groups.filter { !$0.isEmpty }
   }
 
-  /// A description for each name that the request does not have yet, in the writing of the answer.
+  /// Returns a description for each name that the request does not have yet, capitalized if the
+  /// answer capitalizes its names.
   private func group(
     _ names: [String], _ description: (Pagination.Placement) -> Pagination
   ) -> [Pagination] {
@@ -57,7 +58,8 @@ extension PaginationDetector {
       total: itemTotal)
   }
 
-  /// The path, in an item, of what most likely identifies its place: a cursor, or else an identifier.
+  /// Returns the path, in an item, of the member that most likely identifies the item's place: a
+  /// cursor, or else an identifier.
   private func lastKey(in list: PagePath) -> PagePath? {
     Self.keyEndings.lazy.compactMap { ending in
       itemMember(in: list) { node in
@@ -93,7 +95,7 @@ extension PaginationDetector {
   private static let familyPages = [
     "page[number]", "page[page]", "pagination[page]", "paging[page]", "filter[page]",
   ]
-  /// Names of offsets that are names of filters just as often.
+  /// Names of offsets that are just as often names of filters.
   private static let ambiguousOffsets = ["from", "start", "begin", "index", "position", "pos"]
   private static let cursors = [
     "cursor", "after", "starting_after", "startingAfter", "start_after", "startAfter", "after_id",
@@ -120,7 +122,8 @@ extension String {
 }
 
 extension DetectionVerifier {
-  /// The first description of the searches that is not refuted; nil for none.
+  /// Searches for the parameter that the server heeds. Returns the first description that is not
+  /// refuted; nil if there is none.
   func found(_ pages: inout FetchedPages) async throws -> DetectedPagination? {
     for group in detector.searches {
       guard let pagination = try await heeded(of: group), try await misses(nothing: pagination)
@@ -139,7 +142,8 @@ extension DetectionVerifier {
     return nil
   }
 
-  /// The description whose parameter the server heeds; nil if it heeds none.
+  /// Returns the description whose parameter the server heeds, by halving the group; nil if it
+  /// heeds none.
   private func heeded(of group: [Pagination]) async throws -> Pagination? {
     guard try await bringsOthers(group[...]) else { return nil }
     var rest = group[...]
@@ -150,7 +154,8 @@ extension DetectionVerifier {
     return rest.first
   }
 
-  /// Whether a request by all of the parameters brings other items than the first page has.
+  /// Whether a request with all of the parameters brings only items that the first page does not
+  /// have.
   private func bringsOthers(_ descriptions: ArraySlice<Pagination>) async throws -> Bool {
     guard let one = descriptions.first else { return false }
     do {
@@ -165,13 +170,14 @@ extension DetectionVerifier {
       }
       return followed.brings(othersIn: try await answer(to: try request.request()))
     } catch is PageError {
-      // A server that refuses what it does not know cannot be asked by many names at once.
+      // A server that refuses unknown parameters cannot be asked with many names at once.
       return false
     }
   }
 
-  /// Whether the listing goes on with the first page's last item where it is asked for what follows the one
-  /// before: a server that takes the number for something else leaves items out.
+  /// Whether the description skips no items: asked to continue after the first page's second last
+  /// item, the server must begin with the last one. It does not if it takes the value for something
+  /// else.
   private func misses(nothing pagination: Pagination) async throws -> Bool {
     do {
       let engine = try engine(of: pagination)
@@ -194,7 +200,7 @@ extension DetectionVerifier {
     }
   }
 
-  /// The answer to a request, which is made once: one that is refused is refused again.
+  /// Returns the answer to a request, without retries: a refused request would be refused again.
   private func answer(to request: PageRequest) async throws -> PageAnswer {
     var client = client
     client.configuration.retry = .never
@@ -207,7 +213,7 @@ extension DetectionVerifier {
     try FollowedPages(first, by: try engine(of: pagination), declared: detector.declaredItems)
   }
 
-  /// The request for the second page; nil if the first is the last.
+  /// Returns the request for the second page; nil if the first is the last.
   private func second(by pagination: Pagination, _ followed: FollowedPages) throws -> PageRequest? {
     let engine = try engine(of: pagination)
     let position = engine.continuation(after: first, itemCount: followed.counts[0]).next

@@ -3,7 +3,7 @@ import QuireCore
 
 /// A placeholder in a request for the start of a page, such as `{page}` or `{{offset}}`.
 struct RequestPlaceholder: Hashable {
-  /// What replaces the placeholder.
+  /// The kind of value that replaces a placeholder.
   enum Kind { case page, offset, token }
 
   /// The placeholder as written in the request, decoded.
@@ -12,12 +12,13 @@ struct RequestPlaceholder: Hashable {
   /// The value for the first page.
   let first: JSONValue
 
-  /// The placeholders of a request.
+  /// Returns the placeholders of a request.
   ///
-  /// Braces have no meaning in a URL, so each pair is a placeholder there. Encoded braces in a
+  /// Braces have no meaning in a URL, so each pair there is a placeholder. Encoded braces in a
   /// parameter's value, and braces in a body, may belong to a query language: there only known
   /// names of pages, offsets and tokens count, in a value without other braces. Throws
-  /// `invalidArgument` for a placeholder whose name says nothing, because it must not be sent.
+  /// `invalidArgument` for a placeholder whose name has no known meaning, because it must not be
+  /// sent.
   static func all(
     in request: PageRequest, vocabulary: PaginationVocabulary = .shared
   ) throws(PageError) -> [RequestPlaceholder] {
@@ -76,7 +77,8 @@ struct RequestPlaceholder: Hashable {
     }
   }
 
-  /// Placeholders that are the whole text, or in double braces.
+  /// Returns the placeholders that are a whole string or in double braces. Skips members named
+  /// `query`, whose language may use braces.
   private static func jsonTexts(in value: JSONValue) -> [String] {
     switch value {
     case .string(let text):
@@ -90,7 +92,7 @@ struct RequestPlaceholder: Hashable {
 }
 
 extension PageRequest {
-  /// The request with placeholders replaced by the values of the first page.
+  /// Returns the request with placeholders replaced by the values of the first page.
   func filling(_ placeholders: [RequestPlaceholder]) throws(PageError) -> PageRequest {
     guard !placeholders.isEmpty else { return self }
     var editor = RequestEditor(self)
@@ -102,7 +104,7 @@ extension PageRequest {
 }
 
 extension PaginationVocabulary {
-  /// The first count of the preset that uses the placeholder; nil if none does.
+  /// Returns the first count of the preset that uses the placeholder; nil if none does.
   fileprivate func start(ofPlaceholder text: String) -> Int? {
     for case .placeholder(text, _) in offsets.places.keys {
       let routes = presets.lazy.flatMap(\.preset.pagination.routes)

@@ -1,10 +1,10 @@
-/// The weights of observations in bits: finding what one preset in `n` looks for is worth log2(n).
-/// All numbers of the detector are here; `DetectorTableTests` measures a change.
+/// The weights of observations in bits: finding a trait that one preset in `n` has is worth
+/// log2(n). All numbers of the detector are here; `DetectorTableTests` measures a change.
 enum Weights {
   // MARK: Traits that are found
 
-  /// The share of a trait's information that counts: all for a continuation, an end or items, a
-  /// little less for a count, and little for what only accompanies paging.
+  /// Returns the share of a trait's information that counts: all for a continuation, an end or
+  /// items, a little less for a count, and little for a trait that only accompanies paging.
   static func share(of role: DescriptionTrait.Role) -> Double {
     switch role {
     case .items, .next, .flag: 1
@@ -21,23 +21,23 @@ enum Weights {
   static let blank = 0.5
   /// The continuation is the point of a description.
   static let foundNext = 2.0
-  /// Most items have an identifier: that it may be the continuation is a guess.
+  /// Most items have an identifier, so its use as a continuation is a guess.
   static let lastItem = (share: 0.15, bonus: -1.0)
   /// An explicit end is as good as a continuation.
   static let toldEnd = 4.0
   /// The page repeats its start by the name of the parameter, or by another.
   static let echo = (sameName: 4.0, otherName: 1.5)
-  /// A counter that goes with the request's page size or the answer's format beats a generic
-  /// preset's, which goes with anything.
+  /// A counter that goes with the request's page size or the answer's format outweighs one of a
+  /// generic preset, which goes with anything.
   static let besideSize = composed + generic + 0.5
   /// A request described in the page has to be sent as one, not as a link or token.
   static let describedRequest = 3.0
-  /// Of several equal fits, the generic preset claims least.
+  /// Makes a generic preset win over equal fits, because it claims least.
   static let generic = 0.25
 
   // MARK: Traits that are absent
 
-  /// The penalty for a trait that the answer lacks.
+  /// Returns the penalty for a trait that the answer lacks.
   static func absence(of role: DescriptionTrait.Role) -> Double {
     switch role {
     case .flag: 2
@@ -51,15 +51,15 @@ enum Weights {
   /// No continuation: nearly fatal if the page declares more items; otherwise this is likely the
   /// last page.
   static let noNext = (saysMore: 9.0, maybeLast: 3.0)
-  /// A counter without anything in the answer that would end it: nearly fatal, since another description counts
-  /// in the same way.
+  /// A counter that nothing in the answer could end: nearly fatal, because another description
+  /// counts in the same way and ends.
   static let noEnd = 6.0
-  /// No items, although the page has a list elsewhere.
+  /// No items, although the page has a list elsewhere or declares items.
   static let misplaced = 6.0
 
   // MARK: Signs that are unexplained or misread
 
-  /// An unexplained sign of paging, by how clear it is.
+  /// Returns the penalty for an unexplained sign of paging, by how clear the sign is.
   static func unexplained(_ kind: DetectorSign.Kind, isBlank: Bool) -> Double {
     switch kind {
     case .link: 4
@@ -86,12 +86,13 @@ enum Weights {
   /// The penalty for a composed description: a preset knows limits, failures and ends that an
   /// answer does not show.
   static let composed = 4.0
-  /// The penalty for a preset with items at another path, if the path is the caller's to give, and
-  /// if it is the preset's own.
+  /// The penalty for a preset with items at a path taken from the answer: small if the caller has
+  /// to give the path (`caller`), large if the preset has a path of its own (`own`).
   static let elsewhere = (caller: 0.5, own: 5.0)
-  /// Parameters that the caller put into the request come first, whatever else supports them.
+  /// Parameters that the caller put into the request come first, regardless of other evidence.
   static let asked = 10.0
-  /// How much less a preset may explain and still name a composed description.
+  /// The difference in score up to which a preset that explains less still names a composed
+  /// description.
   static let naming = 3.0
   /// A rival that sends the same token elsewhere, or continues where a link is refused, may be
   /// right with fewer signs.
