@@ -3,13 +3,13 @@ import QuireCore
 /// The pages that a list holds of one run through its listing, how far they reach at both ends, and
 /// how much the consumer has used.
 ///
-/// Each page has an ordinal: 0 is the first page of the run, and pages before it are negative.
-/// Pages that a window dropped leave a mark each, so the known pages are `front`, `pages`, `back`.
-/// A run that starts after the beginning (`ListStart.pages` > 0) counts pages before it that were
-/// never loaded. Consumed and loaded items are counted from the run's start; those before it are
-/// `prepended`.
+/// Each page has an ordinal: 0 is the first page of the run, and pages before it are negative. A
+/// page that a window dropped leaves a mark, so the known pages are `front`, `pages`, `back`. A run
+/// that starts after the beginning of the listing (`ListStart.pages` > 0) counts pages before it
+/// that were never loaded. Consumed and loaded items are counted from the run's start; items loaded
+/// before it are counted in `prepended`.
 struct ListContent<Item: Sendable>: Sendable {
-  /// What follows the last page.
+  /// The state of the listing after the last page.
   enum Tail: Sendable {
     /// → `failed`, `exhausted`
     case open
@@ -19,7 +19,7 @@ struct ListContent<Item: Sendable>: Sendable {
     case exhausted
   }
 
-  /// What precedes the first page.
+  /// The state of the listing before the first page.
   enum Head: Sendable {
     /// → `failed`, `exhausted`
     case open
@@ -43,7 +43,7 @@ struct ListContent<Item: Sendable>: Sendable {
     var page: Int
   }
 
-  /// The number of contents before this one.
+  /// The number of contents that the list had before this one.
   let generation: Int
   private(set) var pages: [Page<Item>] = []
   private(set) var stamps: [PageStamp] = []
@@ -55,18 +55,19 @@ struct ListContent<Item: Sendable>: Sendable {
   /// The number of items between the run's start and the first page held; negative before the
   /// start.
   private(set) var heldStart = 0
-  /// The load that began this run.
+  /// The number of the load that began this run.
   let run: Int
-  /// The number of pages, and about how many items, before the first page held. An estimate can be
-  /// too low; the number is negative then until the start is reached.
+  /// The number of pages, and an estimate of the number of items, before the first page held. If
+  /// the estimate was too low, it is negative until the start is reached.
   private(set) var before: (pages: Int, items: Int)
   /// The page number of the position where the list starts.
   private(set) var listStart: Int
-  /// The number of pages between that and the start of the run.
+  /// The number of pages between the list's start and the start of the run.
   private let passed: Int
   /// The number of items in a page, taken from the first page of the list.
   private(set) var pageSize: Int
-  /// The index in `pages` of the page navigated to last; outside of them if that was dropped.
+  /// The index in `pages` of the page navigated to last; outside of its indices if that page was
+  /// dropped.
   var current = 0
   var tail = Tail.open
   var head = Head.open
@@ -76,7 +77,7 @@ struct ListContent<Item: Sendable>: Sendable {
   /// Whether any page was loaded.
   private(set) var hasLoaded = false
   private(set) var consumed = 0
-  /// The items loaded after the run's start, and before it.
+  /// The number of items loaded after the run's start, and the number loaded before it.
   private(set) var loaded = 0
   private(set) var prepended = 0
   private var lastPageCount = 0
@@ -85,7 +86,8 @@ struct ListContent<Item: Sendable>: Sendable {
   private var parts: [Int] = []
   /// The positions that precede the first known page and follow the last one.
   private var onward: (leading: Position?, trailing: Position?)
-  /// The first page that the consumer has not begun, and the items before it.
+  /// The ordinal of the first page that the consumer has not begun, and the number of items before
+  /// it.
   private var unbegun = (page: 0, items: 0)
 
   init(
@@ -99,7 +101,7 @@ struct ListContent<Item: Sendable>: Sendable {
     self.pageSize = pageSize
   }
 
-  /// The content that replaces this one when a run begins at `start`.
+  /// Returns the content that replaces this one when a run begins at `start`.
   func replaced(at start: ListStart, run: Int) -> ListContent {
     let isElsewhere = start.pages > 0
     return ListContent(
@@ -162,10 +164,11 @@ struct ListContent<Item: Sendable>: Sendable {
     }
   }
 
-  /// About how many items precede the first page held.
+  /// An estimate of the number of items before the first page held, at least 0.
   var itemsBefore: Int { max(0, before.items) }
 
-  /// The first known page is the first of the listing, so the count before it is exact.
+  /// Notes that the first known page is the first of the listing, and corrects the estimates before
+  /// it.
   mutating func reachStart() {
     head = .exhausted
     before = (front.count, front.reduce(0) { $0 + $1.count })
@@ -207,8 +210,8 @@ struct ListContent<Item: Sendable>: Sendable {
 
   func position(of ordinal: Int) -> Position { mark(of: ordinal).position }
 
-  /// The start of a walk at the page of this ordinal, with the pages and items that precede it.
-  /// Pages that a jump skipped count as if they were as long as the first one.
+  /// Returns the start of a walk at the page with this ordinal, and the number of pages and items
+  /// before it. Pages that a jump skipped count as if they were as long as the first one.
   func start(_ position: Position, at ordinal: Int) -> ListStart {
     let between = min(first, ordinal)..<max(first, ordinal)
     let items = between.reduce(0) { $0 + count(of: $1) }
@@ -217,8 +220,8 @@ struct ListContent<Item: Sendable>: Sendable {
       items: passed * pageSize + heldStart + (ordinal < first ? -items : items))
   }
 
-  /// Holds a known page that was loaded again: next to the pages held it joins them, otherwise it
-  /// replaces them.
+  /// Holds a known page that was loaded again. If it is next to the pages held, it joins them;
+  /// otherwise it replaces them.
   mutating func hold(_ page: Page<Item>, at ordinal: Int, _ stamp: PageStamp) {
     let old = count(of: ordinal)
     let growth = page.items.count - old
@@ -246,16 +249,16 @@ struct ListContent<Item: Sendable>: Sendable {
     if ordinal < 0 { heldStart -= growth }
   }
 
-  /// The page without the items that the next part of the same source page has.
+  /// Returns the page without the items that the next part of the same source page has.
   func own(_ page: Page<Item>, at ordinal: Int) -> Page<Item> {
     guard known.contains(ordinal + 1) else { return page }
     let next = position(of: ordinal + 1)
     return next.itemOffset > 0 ? page.endingAt(next) : page
   }
 
-  /// Updates the neighbors of a page that was loaded again: it may have other links than before. If
-  /// it changed, the page it links to is stale. Returns the ends of the known pages that link
-  /// elsewhere now.
+  /// Updates the neighbor of a page that was loaded again and may have other links now. If the page
+  /// changed, the neighbor is stale. Returns the ends of the known pages that link elsewhere now,
+  /// with the new links.
   mutating func link(from ordinal: Int, isChanged: Bool) -> [(end: Threshold.End, to: Position?)] {
     let page = pages[ordinal - first]
     var ends: [(Threshold.End, Position?)] = []
@@ -280,12 +283,13 @@ struct ListContent<Item: Sendable>: Sendable {
     return ends
   }
 
-  /// An unchanged page may have another token for the same place.
+  /// Whether a link leads elsewhere than before. An unchanged page may have another token for the
+  /// same place.
   private static func isElsewhere(_ now: Position?, _ then: Position?, _ isChanged: Bool) -> Bool {
     now != then && (isChanged || now == nil || then == nil)
   }
 
-  /// Drops all pages held, so that the page of this ordinal can be held.
+  /// Drops all pages held, so that the page with this ordinal can be held.
   private mutating func dropAll(around ordinal: Int) {
     while first < ordinal, !pages.isEmpty { dropFirst() }
     while !pages.isEmpty { dropLast() }
@@ -319,7 +323,8 @@ struct ListContent<Item: Sendable>: Sendable {
     if let page = pages.popLast() { back.append(Mark(page)) }
   }
 
-  /// Drops pages at one end until the rest fits into the window, or the next page is one to keep.
+  /// Drops pages at one end until the rest fits into the window, or the next page to drop is in
+  /// `kept`.
   mutating func trim(
     to window: ListWindow, at end: Threshold.End, keeping kept: ClosedRange<Int>?
   ) {
@@ -332,8 +337,8 @@ struct ListContent<Item: Sendable>: Sendable {
     }
   }
 
-  /// Whether a page, and all pages between it and those to keep, fit into the window. A page next
-  /// to them always does.
+  /// Whether a page, the pages to keep, and all pages between them fit into the window. A page next
+  /// to the pages to keep always fits.
   func fits(_ ordinal: Int, beside kept: ClosedRange<Int>, in window: ListWindow) -> Bool {
     if (kept.lowerBound - 1...kept.upperBound + 1).contains(ordinal) { return true }
     let kept = kept.clamped(to: known.lowerBound...max(known.lowerBound, known.upperBound - 1))
@@ -347,8 +352,9 @@ struct ListContent<Item: Sendable>: Sendable {
     return sizes.reduce(0, +) <= limit
   }
 
-  /// The next page to load for a view of these pages, skipping those that failed: a visible page
-  /// that was dropped, then one next to those, then one that is stale.
+  /// Returns the ordinal of the next page to load for a view of these pages, except failed pages:
+  /// first a visible page that was dropped, then a dropped page next to the visible ones, then a
+  /// visible page that is stale. Nil if there is none.
   func wanted(by visible: ClosedRange<Int>, without failed: some Sequence<Int>) -> Int? {
     let near = visible.clamped(to: known.lowerBound...max(known.lowerBound, known.upperBound - 1))
     guard !pages.isEmpty else { return nil }
@@ -363,15 +369,16 @@ struct ListContent<Item: Sendable>: Sendable {
     }
   }
 
-  /// The pages of these items, counted from the run's start.
+  /// Returns the ordinals of the pages that have these items, counted from the run's start; nil if
+  /// no page is held.
   func ordinals(ofItems items: Range<Int>) -> ClosedRange<Int>? {
     guard !pages.isEmpty else { return nil }
     let lower = page(ofItem: items.lowerBound).ordinal
     return lower...max(lower, page(ofItem: max(items.lowerBound, items.upperBound - 1)).ordinal)
   }
 
-  /// The page of an item, counted from the run's start, or the nearest page; and the page's first
-  /// item.
+  /// Returns the ordinal of the page that has an item, counted from the run's start, or of the
+  /// nearest page; and the number of that page's first item.
   private func page(ofItem item: Int) -> (ordinal: Int, start: Int) {
     var (ordinal, start) = (first, heldStart)
     while item < start, ordinal > known.lowerBound {
@@ -385,24 +392,25 @@ struct ListContent<Item: Sendable>: Sendable {
     return (ordinal, start)
   }
 
-  /// A view shows these items, so that all items up to their end are consumed.
+  /// Notes that a view shows these items: all items up to their end count as consumed.
   mutating func show(_ items: Range<Int>) { note(consumed: items.upperBound) }
 
   // MARK: Finding pages
 
-  /// The ordinal of the next page for a loop.
+  /// Returns the ordinal of the next page for a loop: the first known page for a new loop, and for
+  /// one whose last page belonged to an earlier content.
   func ordinal(after place: Place?) -> Int {
     place.map { $0.generation == generation ? $0.page + 1 : known.lowerBound } ?? known.lowerBound
   }
 
-  /// The next page for a loop, which counts as consumed; nil if it is not held.
+  /// Returns the next page for a loop, and counts it as consumed; nil if the page is not held.
   mutating func page(after place: Place?) -> (Page<Item>, Place)? {
     let ordinal = ordinal(after: place)
     guard held.contains(ordinal) else { return nil }
     return (pages[ordinal - first], begin(ordinal))
   }
 
-  /// Delivers a page to a loop.
+  /// Counts a page, and all pages before it, as consumed by a loop. Returns the loop's new place.
   mutating func begin(_ ordinal: Int) -> Place {
     if ordinal >= unbegun.page {
       while unbegun.page <= ordinal, begin() {}
@@ -411,8 +419,8 @@ struct ListContent<Item: Sendable>: Sendable {
     return Place(generation: generation, page: ordinal)
   }
 
-  /// The index in `pages` that a command asks for, which may be outside of them; nil for an item
-  /// behind the last.
+  /// Returns the index in `pages` that a command asks for, which may be out of bounds; nil for an
+  /// item after the last known one.
   func index(for command: PageCommand) -> Int? {
     switch command {
     case .next: current + 1
@@ -429,14 +437,16 @@ struct ListContent<Item: Sendable>: Sendable {
     return known.contains(ordinal) && item < start + count(of: ordinal) ? ordinal - first : nil
   }
 
-  /// The ordinal of the page that a command asks for, if it was dropped.
+  /// Returns the ordinal of the page that a command asks for if the page was dropped; nil
+  /// otherwise.
   func dropped(for command: PageCommand) -> Int? {
     guard let index = index(for: command), isDropped(first + index) else { return nil }
     return first + index
   }
 
-  /// The number of the page that a command asks for, if that is neither known nor the one after the
-  /// last: a page to seek.
+  /// Returns the number of the page that a command asks for if the page is too far away to be
+  /// loaded next: neither known nor the one after the last. Nil otherwise, and after the end of the
+  /// listing.
   func distantPage(for command: PageCommand) -> Int? {
     let number: Int
     if let index = index(for: command) {
@@ -456,8 +466,7 @@ struct ListContent<Item: Sendable>: Sendable {
 }
 
 extension Page {
-  /// The position that precedes this page: the start of its own source page, if this one begins
-  /// within it.
+  /// The position before this page: the start of its own source page, if this one begins within it.
   var before: Position? { position.itemOffset > 0 ? position.page : previous }
 }
 
@@ -468,13 +477,14 @@ extension ListContent.Mark {
   }
 }
 
-/// The load that brought a page. A page from a store is stale until it is loaded again.
+/// The load that brought a page, by its number. A page from a store is stale until it is loaded
+/// again.
 package struct PageStamp: Hashable, Sendable {
   package var load: Int
   package var isStale = false
 }
 
-/// A load of a list: a page at one of its ends, a known page, or the first page of a new run.
+/// A load of a list: of a page at one of its ends, a known page, or the first page of a new run.
 enum ListLoad: Hashable, Sendable {
   case more, before, reload
   /// A page that was dropped or is stale, by its ordinal. For a loop, the page is delivered but not

@@ -2,7 +2,7 @@ import QuireCore
 
 // The results of loads, and the waiters that get them.
 extension ListMachine {
-  /// The load with this number has ended.
+  /// Takes the answer of the load with this number, which has ended.
   mutating func finished(
     _ id: Int, _ answer: LoadedPage<Item>, at now: Duration? = nil
   ) -> Effects {
@@ -11,13 +11,13 @@ extension ListMachine {
     case .loading(let running) where running.id == id:
       activity = .idle
       settle(running, answer, &effects)
-      // A source that fails or cancels would otherwise be asked forever.
+      // Looking ahead after a failure or cancellation could repeat the load forever.
       proceed(&effects, looksAhead: !answer.isFailure)
     case .cancelling(let running) where running.id == id:
       let isReplaced = isReloading
       activity = .idle
       if [.more, .before].contains(running.load), !answer.isFailure, !startsAnew {
-        // The walk has passed this late page, so it must not be lost.
+        // The walk has passed this late page and would not read it again.
         if isReplaced {
           content.late = (running, answer)
         } else {
@@ -38,7 +38,7 @@ extension ListMachine {
     return effects
   }
 
-  /// Whether the walk so far was given up, so that only a first page can follow.
+  /// Whether the walk so far was abandoned, so that only a new first page can follow.
   private var startsAnew: Bool {
     if case .failed(.reload, _, _) = content.tail { true } else { false }
   }
@@ -76,8 +76,8 @@ extension ListMachine {
     }
   }
 
-  /// Whether a reloaded first page equals the one held, so that the pages behind it, which came
-  /// from a store, stay.
+  /// Whether a reloaded first page equals the one held, so that the later pages, which came from a
+  /// store, stay.
   private func keeps(_ page: Page<Item>) -> Bool {
     guard let isSame, content.first == 0, content.front.isEmpty, let held = content.pages.first,
       content.stamps.contains(where: \.isStale), page.next == held.next
@@ -297,7 +297,7 @@ extension ListMachine {
     }
   }
 
-  /// The first page of a new run replaces everything loaded before.
+  /// Drops everything that was loaded, because the first page of a new run replaces it.
   private mutating func startOver(at start: ListStart, run: Int, _ effects: inout Effects) {
     content = content.replaced(at: start, run: run)
     view = View()
@@ -381,7 +381,7 @@ extension ListMachine {
     }
   }
 
-  /// The outcome of a command; nil if it has to wait for pages.
+  /// Returns the outcome of a command; nil if it has to wait for pages.
   private mutating func serve(_ waiter: Waiter) -> Outcome? {
     guard case .navigate(let command) = waiter.wish,
       content.hasLoaded || content.isExhausted, !isReloading
@@ -425,6 +425,6 @@ extension ListMachine.Waiter {
     wish == .load(load) || load == .reload && wish == .load(.more)
   }
 
-  /// Whether the waiter wants a page after the last one, or a new first page.
+  /// Whether the waiter wants anything but the page before the first one.
   var wantsMore: Bool { wish != .load(.before) }
 }

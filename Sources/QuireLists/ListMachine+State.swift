@@ -1,7 +1,7 @@
 import QuireCore
 
 extension ListMachine {
-  /// The time, if the machine needs it.
+  /// Returns the elapsed time; nil if the machine does not need it.
   func now(by stopwatch: Stopwatch) -> Duration? {
     options.settling > .zero ? stopwatch.elapsed() : nil
   }
@@ -31,8 +31,8 @@ extension ListMachine {
     }
   }
 
-  /// The errors of known pages that could not be loaded again: those held, next to these, or
-  /// visible.
+  /// The errors of known pages that could not be loaded again, if these pages are held, next to the
+  /// pages held, or visible.
   var failures: [Int: PageError] {
     view.failures.filter { ordinal, _ in
       (content.first - 1...content.held.upperBound).contains(ordinal)
@@ -47,7 +47,7 @@ extension ListMachine {
     {
       return .loadingMoreError(error)
     }
-    // Dropped pages follow those held, so the end of the listing does not matter yet.
+    // While dropped pages follow the pages held, the end of the listing does not matter.
     switch shown.settled {
     case .exhausted, .loadingMoreError: return content.back.isEmpty ? shown.settled : .content
     default: return shown.settled
@@ -71,7 +71,7 @@ extension ListMachine {
     switch state {
     case .content, .loadingMore: return true
     case .loadingError:
-      // After a failed reload the old pages are still there, and more may follow them.
+      // After a failed reload the old pages are still held, and more may follow them.
       if case .open = content.tail { return true } else { return false }
     case .idle, .loading, .empty, .exhausted, .loadingMoreError: return false
     }

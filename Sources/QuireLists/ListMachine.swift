@@ -29,7 +29,7 @@ struct ListMachine<Item: Sendable>: Sendable {
   struct Waiter: Sendable {
     enum Wish: Hashable {
       case load(Load)
-      /// A loop wants the page after the one it got last.
+      /// The wish of a loop for the page after its last one.
       case page(after: Content.Place?)
       case navigate(PageCommand)
     }
@@ -54,8 +54,8 @@ struct ListMachine<Item: Sendable>: Sendable {
     /// The result for the caller of the event; nil if it has to wait.
     var outcome: Outcome?
     var wake: [(ticket: Int, outcome: Outcome)] = []
-    /// The load to start; `from` is the start of its walk, if it does not continue the walk of
-    /// either end.
+    /// The load to start. `from` is the start of its walk; nil if it continues the walk of an end
+    /// or starts with the first page.
     var start: (load: Load, id: Int, from: ListStart?)?
     /// The number of the load to cancel.
     var cancel: Int?
@@ -79,8 +79,8 @@ struct ListMachine<Item: Sendable>: Sendable {
   struct Triggers: Sendable {
     var after: ThresholdLatch
     var before: ThresholdLatch
-    /// The length of the content when a page was loaded because it did not fill its viewport: the
-    /// same length again means that the view does not show the page yet.
+    /// The length of the content when a page was last loaded because the content did not fill its
+    /// viewport. A view that reports the same length again does not show that page yet.
     var filledAt: Double?
 
     mutating func reset() {
@@ -90,14 +90,14 @@ struct ListMachine<Item: Sendable>: Sendable {
     }
   }
 
-  /// The pages that a view shows, by reported items, and the errors of known pages, which are
+  /// The pages that a view shows, by reported items; and the errors of known pages, which are
   /// loaded again only when a caller asks.
   struct View: Sendable {
     var visible: ClosedRange<Int>?
     var failures: [Int: PageError] = [:]
   }
 
-  /// The state that observers got last, and the state to return to when a load ends.
+  /// The state to return to when a load ends, and the state and flag that observers got last.
   struct Shown: Sendable {
     var settled = ListState.idle
     var state = ListState.idle
@@ -106,8 +106,8 @@ struct ListMachine<Item: Sendable>: Sendable {
 
   var options: ListOptions
   let start: Position
-  /// The position of the page that follows another by a number of pages, if the source can compute
-  /// it; pure.
+  /// Computes the position of the page that follows another by a number of pages; nil if the source
+  /// cannot. Pure.
   private let position: @Sendable (Int, Position, Total?) -> Position?
   var activity = Activity.idle
   var content: Content
@@ -119,9 +119,10 @@ struct ListMachine<Item: Sendable>: Sendable {
   var isSame: (@Sendable (Page<Item>, Page<Item>) -> Bool)?
   /// The number of loads that have begun.
   private(set) var loads = 0
-  /// When the last load ended; nil unless `ListOptions.settling` needs it.
+  /// The time when the last load ended; nil unless `ListOptions.settling` needs it.
   var lastChange: Duration?
-  /// Whether no item was held when the last load began.
+  /// Whether no item was held when the last load began, except for loads of earlier and of known
+  /// pages.
   private(set) var isInitial = true
 
   init(
@@ -137,7 +138,7 @@ struct ListMachine<Item: Sendable>: Sendable {
       before: ThresholdLatch(options.thresholdBefore, at: .leading))
   }
 
-  /// The page held that a load reads again.
+  /// Returns the page held that a load reads again; nil if there is none.
   func held(by load: Load) -> Page<Item>? {
     switch load {
     case .reload: content.pages.first { $0.position == start }
@@ -213,7 +214,7 @@ struct ListMachine<Item: Sendable>: Sendable {
     !waiter.isNavigation || waiter.ticket == waiters.first(where: \.isNavigation)?.ticket
   }
 
-  /// The load of a known page, if the waiter wants one.
+  /// Returns the load of a known page, if the waiter wants one; nil otherwise.
   func again(for waiter: Waiter) -> ListLoad? {
     switch waiter.wish {
     case .load(.again(let ordinal, _)):
@@ -228,7 +229,8 @@ struct ListMachine<Item: Sendable>: Sendable {
     }
   }
 
-  /// The load at an end of the pages held, if there can be one.
+  /// Returns the load at an end of the pages held; nil at an end of the listing and after an error
+  /// there.
   private func load(at end: Threshold.End) -> ListLoad? {
     switch end {
     case .trailing:
@@ -258,8 +260,8 @@ struct ListMachine<Item: Sendable>: Sendable {
     start(.more, &effects)
   }
 
-  /// The start of a run at the page that a waiter wants, if that is far from the pages held and its
-  /// position is known.
+  /// Returns the start of a run at the page that a waiter wants, if that is far from the pages held
+  /// and its position is known; nil otherwise.
   func seek(for waiter: Waiter) -> ListStart? {
     guard case .navigate(let command) = waiter.wish, !waiter.hasSought, content.hasLoaded,
       let number = content.distantPage(for: command), number >= content.listStart
@@ -273,7 +275,7 @@ struct ListMachine<Item: Sendable>: Sendable {
 
   // MARK: Loading by hand
 
-  /// A caller wants the next page.
+  /// Loads the next page for a caller that waits for it.
   mutating func loadMore(ticket: Int) -> Effects {
     var effects = Effects()
     if content.isExhausted, content.back.isEmpty, !isReloading {
@@ -285,7 +287,7 @@ struct ListMachine<Item: Sendable>: Sendable {
     return effects
   }
 
-  /// The next page is due by a rule of the caller, which does not wait for it.
+  /// Starts to load the next page for a caller that does not wait for it.
   mutating func requested() -> Effects {
     var effects = Effects()
     guard case .idle = activity, let load = load(at: .trailing) else { return effects }
@@ -294,7 +296,7 @@ struct ListMachine<Item: Sendable>: Sendable {
     return effects
   }
 
-  /// A caller wants the page before the first one.
+  /// Loads the page before the first one for a caller that waits for it.
   mutating func loadBefore(ticket: Int) -> Effects {
     var effects = Effects()
     if case .exhausted = content.head, content.front.isEmpty, !isReloading {
@@ -306,7 +308,7 @@ struct ListMachine<Item: Sendable>: Sendable {
     return effects
   }
 
-  /// A caller wants the failed load repeated.
+  /// Repeats the failed load for a caller that waits for it.
   mutating func retry(ticket: Int) -> Effects {
     var effects = Effects()
     let failed = failures.keys.max()
@@ -332,13 +334,13 @@ struct ListMachine<Item: Sendable>: Sendable {
     return effects
   }
 
-  /// Whether a reload failed and the old pages are still there.
+  /// Whether a reload failed and the old pages are still held.
   var hasFailedToReload: Bool {
     if case .loadingError = state { content.hasLoaded } else { false }
   }
 
-  /// A caller wants a reload. The old pages stay until the new first page arrives, unless the
-  /// options say otherwise.
+  /// Reloads the list for a caller that waits for it. The old pages stay until the new first page
+  /// arrives, unless the options say otherwise.
   ///
   /// A load at either end is cancelled; a running reload is joined.
   mutating func reload(ticket: Int) -> Effects {
@@ -358,10 +360,10 @@ struct ListMachine<Item: Sendable>: Sendable {
     return effects
   }
 
-  /// A caller wants to go to another page. Commands are served in order.
+  /// Goes to another page for a caller that waits for it. Commands are served in order.
   mutating func navigate(_ command: PageCommand, ticket: Int) -> Effects {
     var effects = Effects()
-    // Checked for every listing, because other numbers are added to the command's.
+    // Checked first, because sums with the command's number must not overflow.
     guard command.isPossible else {
       effects.outcome = .end
       return effects
@@ -373,7 +375,7 @@ struct ListMachine<Item: Sendable>: Sendable {
     return effects
   }
 
-  /// A loop asks for the page after `place`.
+  /// Delivers the page after `place` to a loop, or lets the loop wait for it.
   mutating func next(after place: Content.Place?, ticket: Int) -> Effects {
     var effects = Effects()
     if let (page, place) = content.page(after: place) {
@@ -398,7 +400,7 @@ struct ListMachine<Item: Sendable>: Sendable {
     demandLoad(&effects)
   }
 
-  /// A waiter was cancelled. With the last waiter the load is cancelled too.
+  /// Removes a cancelled waiter. With the last waiter the load is cancelled too.
   mutating func waiterCancelled(ticket: Int) -> Effects {
     var effects = Effects()
     guard waiters.contains(where: { $0.ticket == ticket }) else { return effects }
@@ -409,7 +411,7 @@ struct ListMachine<Item: Sendable>: Sendable {
     return effects
   }
 
-  /// A caller cancels the running load.
+  /// Cancels the running load and all waiters.
   mutating func cancelled() -> Effects {
     var effects = Effects()
     wake(.failed(CancellationError()), &effects) { _ in true }
@@ -420,7 +422,7 @@ struct ListMachine<Item: Sendable>: Sendable {
 
   // MARK: Reports
 
-  /// The consumer reports how many items it has used.
+  /// Notes how many items the consumer has used, and loads the next page if it is due now.
   mutating func reported(consumed: Int, at now: Duration? = nil) -> Effects {
     var effects = Effects()
     content.report(consumed: consumed)
@@ -429,7 +431,7 @@ struct ListMachine<Item: Sendable>: Sendable {
     return effects
   }
 
-  /// A view reports its offset.
+  /// Notes the offset of a view, and loads a page at an end whose threshold it crosses.
   mutating func reported(
     offset: Double, in viewport: Viewport, at now: Duration? = nil
   ) -> Effects {
@@ -457,7 +459,8 @@ struct ListMachine<Item: Sendable>: Sendable {
     return effects
   }
 
-  /// A view reports its visible items, counted from the run's start.
+  /// Notes the visible items of a view, counted from the run's start, and loads a page that they
+  /// need.
   ///
   /// Dropped pages that are visible are loaded first, then dropped pages next to them, then the
   /// page before the first one or the next page, by their thresholds.
@@ -466,7 +469,7 @@ struct ListMachine<Item: Sendable>: Sendable {
     content.show(items)
     view.visible = content.ordinals(ofItems: items)
     guard case .idle = activity, !isSettling(at: now) else {
-      // The state may show the error of a page that is visible now.
+      // A known page that is visible now may have failed, and its error is part of the state.
       announce(&effects)
       return effects
     }

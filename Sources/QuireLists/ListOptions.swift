@@ -1,24 +1,24 @@
 public import QuireCore
 
-/// How a list loads, and what it shows while it loads.
+/// The rules by which a list loads pages, and what it shows while it loads.
 public struct ListOptions: Sendable {
-  /// What a reload does to the pages that are loaded.
+  /// The treatment of the loaded pages by a reload.
   public enum ReloadPolicy: Hashable, Sendable {
-    /// They stay until the new first page arrives, and stay if that fails.
+    /// The pages stay until the new first page arrives, and stay if the load fails.
     case keep
-    /// They stay until the new first page arrives, and are removed if that fails.
+    /// The pages stay until the new first page arrives, and are removed if the load fails.
     case clearOnFailure
-    /// They are removed at once.
+    /// The pages are removed at once.
     case clear
   }
 
-  /// When to load the next page. Default: when more than 0.6 of the loaded items are consumed.
-  /// Nothing is loaded ahead while there is a whole page that the consumer has not begun.
+  /// The threshold for loading the next page. Default: more than 0.6 of the loaded items are
+  /// consumed. Nothing is loaded ahead while there is a whole page that the consumer has not begun.
   public var threshold: Threshold
 
-  /// When to load the page before the first one, by reported offsets: the same as `threshold`,
-  /// measured from the other end. Default `.onDemand`: only `PagedList.loadBefore()` loads it,
-  /// because most lists start with the first page.
+  /// The threshold for loading the page before the first one, by reported offsets: like
+  /// `threshold`, but measured from the other end. Default `.onDemand`: only
+  /// `PagedList.loadBefore()` loads it, because most lists start with the first page.
   ///
   /// `.remaining` counts items and has no effect here, because offsets are not in items. If every
   /// row is one unit long, `.remainingExtent` counts rows.
@@ -28,15 +28,15 @@ public struct ListOptions: Sendable {
   /// Default true. A reload sets it to true.
   public var loadsAhead: Bool
 
-  /// What a reload does to the pages that are loaded. Default `.keep`.
+  /// The treatment of the loaded pages by a reload. Default `.keep`.
   public var onReload: ReloadPolicy
 
-  /// The time after the start and after the end of a load in which reported offsets are ignored,
-  /// for views that animate. Default zero.
+  /// The time after the start and after the end of a load in which reports load nothing, for views
+  /// that animate. Default zero.
   public var settling: Duration
 
-  /// The number of items that fill the view: pages are loaded until there are more. Default nil:
-  /// there is no view, or it reports offsets.
+  /// The number of items that fill the view: pages are loaded until there are more. Default nil,
+  /// for a list without a view or with one that reports offsets.
   public var viewportItems: Int?
 
   /// Whether content that is shorter than its viewport, by a reported offset, loads the next page;
@@ -44,8 +44,8 @@ public struct ListOptions: Sendable {
   /// `.onDemand`. Default true, because such content cannot be scrolled.
   public var fillsViewport: Bool
 
-  /// The most that the list holds. The pages furthest from the latest load are dropped, and loaded
-  /// again when a view or a caller returns to them. Default nil: no limit.
+  /// The limit on the pages that the list holds. The pages furthest from the latest load are
+  /// dropped, and loaded again when a view or a caller returns to them. Default nil: no limit.
   ///
   /// The visible pages (`PagedList.report(visible:)`) and one page on either side are never
   /// dropped. No page is dropped if positions are session handles (`Position.Repetition.allowed`),
@@ -74,7 +74,7 @@ public struct ListOptions: Sendable {
     self.window = window
   }
 
-  /// These options without those that the source does not allow.
+  /// Returns the options without thresholds or without a window if the source does not allow them.
   func allowed(_ allows: (lookAhead: Bool, window: Bool)) -> ListOptions {
     var options = self
     if !allows.lookAhead { (options.threshold, options.thresholdBefore) = (.onDemand, .onDemand) }
@@ -100,7 +100,7 @@ public struct ListOptions: Sendable {
   }
 }
 
-/// The most that a list holds.
+/// A limit on the pages that a list holds.
 public struct ListWindow: Hashable, Sendable {
   /// The number of pages; nil for no limit.
   public var pages: Int?

@@ -13,13 +13,13 @@ public enum ListState: Sendable {
   case content
   /// The page after the last one is being loaded.
   case loadingMore
-  /// The listing ended without a single item.
+  /// The listing has no items.
   case empty
   /// All pages are loaded.
   case exhausted
   /// The first page could not be loaded.
   indirect case loadingError(PageError)
-  /// A later page could not be loaded; the earlier ones are there.
+  /// A later page could not be loaded; the earlier pages are still held.
   indirect case loadingMoreError(PageError)
 
   /// The error of the last load, if it failed.
@@ -78,18 +78,18 @@ public struct ListSnapshot<Item: Sendable>: Sendable {
   public internal(set) var pages: [Page<Item>]
   /// The number of loaded items, including those that a window dropped.
   public internal(set) var loaded: Int
-  /// How many of these were loaded before the start.
+  /// The number of these items that were loaded before the start.
   public internal(set) var prepended: Int
   /// The number of pages before the first one held, which a window dropped or a jump skipped.
   public internal(set) var pagesBefore: Int
-  /// The number of items in those pages, if skipped pages are as long as the first one.
+  /// The number of items before the first page held, if skipped pages are as long as the first one.
   public internal(set) var itemsBefore: Int
   /// The index in `pages` of the page navigated to last, or of the nearest one.
   public internal(set) var currentPage: Int
   /// Whether a reload or a jump to a page is running.
   public internal(set) var isRefreshing: Bool
-  /// Whether no item was held when the last load began, except for loads of the page before the
-  /// first one.
+  /// Whether no item was held when the last load began, except for loads of pages before the first
+  /// one and of pages loaded again.
   public internal(set) var isInitial: Bool
   /// Whether the next page is loaded when it is due: false before the first page, after an error
   /// and at the end. `loadMore()` also loads the first page.
@@ -108,14 +108,14 @@ public struct ListSnapshot<Item: Sendable>: Sendable {
   /// Whether a page held came from a store and has not been loaded since.
   public var isStale: Bool { content.stamps.contains(where: \.isStale) }
 
-  /// The identity of the pages in a snapshot.
+  /// The identity of the pages in a snapshot, to compare them with another snapshot's.
   package struct Content: Sendable {
     package var run = 0
     package var generation = 0
     /// The ordinal of the first page held, and the load that brought each page.
     package var first = 0
     package var stamps: [PageStamp] = []
-    /// The first item held, counted from the run's start.
+    /// The number of the first item held, counted from the run's start.
     package var heldStart = 0
     var itemsAfter = 0
     /// Whether the last page held is the last of the listing.
@@ -132,7 +132,7 @@ public struct ListSnapshot<Item: Sendable>: Sendable {
   public var items: [Item] { pages.flatMap(\.items) }
   /// The number of items in all pages held. O(pages).
   public var count: Int { pages.reduce(0) { $0 + $1.items.count } }
-  /// The item at an index, counted from the first one held; nil if there is none. O(pages).
+  /// Returns the item at an index, counted from the first one held; nil if there is none. O(pages).
   public func item(at index: Int) -> Item? {
     guard index >= 0 else { return nil }
     var rest = index
@@ -176,7 +176,7 @@ public enum PageCommand: Hashable, Sendable {
   /// The page of the item with this number.
   case item(Int)
 
-  /// Whether the number is small enough for sums of it not to overflow.
+  /// Whether the number is so small that sums with it cannot overflow.
   var isPossible: Bool {
     switch self {
     case .page(let number), .item(let number): number < 1 << 40

@@ -3,31 +3,31 @@ import Synchronization
 
 /// The updates of a list from the start of the loop on, without gaps or repetitions.
 ///
-/// Each observer has its own queue, so a slow one delays no other; without observers nothing is
-/// stored. Observing keeps no list alive: the sequence ends with the list, or when the observing
-/// task is cancelled.
+/// Each observer has its own queue, so a slow observer delays no other; without observers nothing
+/// is stored. Observing does not keep the list alive: the sequence ends with the list, or when the
+/// observing task is cancelled.
 public struct ListUpdates<Element: Sendable>: AsyncSequence, Sendable {
   /// Never throws.
   public typealias Failure = Never
 
   let subscribe: @Sendable () -> EventQueue<Element>
 
-  /// The updates of no list.
+  /// Updates that end at once, for a list that does not exist.
   static var none: ListUpdates { ListUpdates { .finished() } }
 
   /// Starts observing.
   public func makeAsyncIterator() -> Iterator { Iterator(queue: subscribe()) }
 
-  /// An observer.
+  /// An iterator with its own queue.
   public struct Iterator: AsyncIteratorProtocol {
     let queue: EventQueue<Element>
 
-    /// The next update; nil once the list is gone or the task is cancelled.
+    /// Returns the next update; nil once the list is gone or the task is cancelled.
     public mutating func next(isolation actor: isolated (any Actor)?) async -> Element? {
       await queue.next()
     }
 
-    /// The next update; nil once the list is gone or the task is cancelled.
+    /// Returns the next update; nil once the list is gone or the task is cancelled.
     public mutating func next() async -> Element? { await queue.next() }
   }
 }
@@ -38,8 +38,8 @@ extension ListUpdates.Iterator: Sendable {}
 /// The queue of one observer.
 package final class EventQueue<Element: Sendable>: Sendable {
   private struct State {
-    /// Posted elements in order, and the next ones to take in reverse: taking costs O(1) on
-    /// average.
+    /// The posted elements in order, and the next elements to take in reverse order. Taking costs
+    /// O(1) on average.
     var incoming: [Element] = []
     var outgoing: [Element] = []
     var waiting: [Suspension<Void>] = []
@@ -82,7 +82,7 @@ package final class EventQueue<Element: Sendable>: Sendable {
     return { for suspension in woken { suspension.resume(returning: ()) } }
   }
 
-  /// No more elements follow.
+  /// Ends the queue after the elements in it.
   func finish() {
     let woken = state.withLock { state in
       state.isOver = true
@@ -91,7 +91,7 @@ package final class EventQueue<Element: Sendable>: Sendable {
     for suspension in woken { suspension.resume(returning: ()) }
   }
 
-  /// A finished queue, for observers that come too late.
+  /// Returns a finished queue, for observers of a list that is gone.
   static func finished() -> EventQueue {
     let queue = EventQueue()
     queue.finish()
@@ -122,10 +122,10 @@ package struct Observer<Event: Sendable>: Sendable {
   private let queue: @Sendable () -> (any Sendable)?
   /// Adds an event to the observer's queue; see `EventQueue.post(_:)`.
   package let post: @Sendable (Event) -> (@Sendable () -> Void)?
-  /// No more events follow.
+  /// Ends the observer's queue.
   package let finish: @Sendable () -> Void
 
-  /// Whether the queue is still held.
+  /// Whether a loop still holds the queue.
   package var isObserving: Bool { queue() != nil }
 
   /// Creates an observer of the events for which `observation` returns an element.

@@ -1,8 +1,8 @@
 public import QuireCore
 import Synchronization
 
-/// A list for a view: all pages of a listing, its state, and loads by call, by gesture and ahead of
-/// the reader.
+/// A list for a view: the pages of a listing, its state, and loads by calls, by gestures and ahead
+/// of the reader.
 ///
 /// ```swift
 /// let list = PagedList(issues)
@@ -10,8 +10,8 @@ import Synchronization
 /// render(list.snapshot)
 /// ```
 /// Every loop over it starts with the first page and loads the pages it needs. One load runs at a
-/// time; calls for the same load join it. Releasing the list and its loops cancels what is in
-/// flight. Nothing is loaded ahead if requesting the next page invalidates the current one.
+/// time; calls for the same load join it. Releasing the list and its loops cancels the running
+/// load. Nothing is loaded ahead if requesting the next page invalidates the current one.
 ///
 /// The cursor's limits on pages and items are the end of the list: nothing beyond them is loaded or
 /// jumped to. Its limits on bytes and requests cover all loads since the last `reload()`, including
@@ -31,7 +31,7 @@ public final class PagedList<Item: Sendable>: PageSequence, Sendable {
 
   private struct State: Sendable {
     var machine: Machine
-    /// Created with the first load.
+    /// The walk that loads more pages; nil before the first load.
     var walk: Walk<Item>?
     /// The walk of a reload or a jump until its first page arrives, or one that loads a page again.
     var newWalk: Walk<Item>?
@@ -54,7 +54,8 @@ public final class PagedList<Item: Sendable>: PageSequence, Sendable {
   private let stopwatch: Stopwatch
   private let state: Mutex<State>
 
-  /// Creates a list of what `cursor` reads. Nothing is loaded before a call or a loop asks for it.
+  /// Creates a list of the pages that `cursor` reads. Nothing is loaded before a call or a loop
+  /// asks for it.
   public init(_ cursor: Cursor<Item>, options: ListOptions = ListOptions()) {
     self.cursor = cursor
     allows = (cursor.allowsLookAhead, cursor.repeatedPositions == .refused)
@@ -72,7 +73,8 @@ public final class PagedList<Item: Sendable>: PageSequence, Sendable {
     for listener in listeners { listener.finish() }
   }
 
-  /// How the list loads. Can be changed at any time, effective from the next page or report.
+  /// The rules by which the list loads. They can be changed at any time, effective from the next
+  /// page or report.
   public var options: ListOptions {
     get { state.withLock { $0.machine.options } }
     set {
@@ -82,7 +84,7 @@ public final class PagedList<Item: Sendable>: PageSequence, Sendable {
 
   // MARK: Content and state
 
-  /// The content and the state at this moment. O(1).
+  /// The content and the state at this moment. O(1), or O(dropped pages) with a window.
   public var snapshot: ListSnapshot<Item> { state.withLock { $0.machine.snapshot } }
 
   /// The snapshot, and a number that grows whenever it may have changed.
@@ -90,7 +92,7 @@ public final class PagedList<Item: Sendable>: PageSequence, Sendable {
     state.withLock { ($0.machine.snapshot, $0.version) }
   }
 
-  /// A queue that gets an element whenever the snapshot may have changed.
+  /// Returns a queue that gets an element whenever the snapshot may have changed.
   package func listen() -> EventQueue<Void> {
     let queue = EventQueue<Void>(isConflated: true)
     state.withLock { state in
@@ -152,7 +154,7 @@ public final class PagedList<Item: Sendable>: PageSequence, Sendable {
     try await call { $0.loadMore(ticket: $1) }.hasLoaded
   }
 
-  /// Loads the page before the first one, if the server says its position; or the start of the
+  /// Loads the page before the first one, if the server gives its position; or the start of the
   /// source page that the list begins within.
   ///
   /// Returns whether there is one. Throws the error of the load, which does not affect loads after
@@ -170,8 +172,9 @@ public final class PagedList<Item: Sendable>: PageSequence, Sendable {
   }
 
   /// Reloads the list. The old pages stay until the new first page arrives and replaces them in one
-  /// step; a load that this cancels is never shown. `ListOptions.onReload` has other ways. A
-  /// running reload is joined: two calls at the same time are one request.
+  /// step; `ListOptions.onReload` offers other policies. The page of a load that this cancels is
+  /// shown only if the reload fails. A running reload is joined: two calls at the same time are one
+  /// request.
   ///
   /// Returns whether there is a page. Throws the error of the load, which becomes the state.
   /// Everything else stays: the pages, their totals, and the position of the next page.
@@ -180,13 +183,14 @@ public final class PagedList<Item: Sendable>: PageSequence, Sendable {
     try await call { $0.reload(ticket: $1) }.hasLoaded
   }
 
-  /// Goes to another page, and loads what is missing for it. Returns nil, and stays, if there is no
-  /// such page.
+  /// Goes to another page, and loads the pages that it needs. Returns nil, and stays on the current
+  /// page, if there is no such page.
   ///
   /// If the page is not held and its position can be computed from its page number or offset, a new
-  /// run starts there and replaces everything loaded, in one step as `reload()` does; the snapshot
-  /// says how much precedes it. Otherwise all pages up to it are loaded. Commands are queued: three
-  /// times `.next` during a load are three pages, in order.
+  /// run starts there and replaces everything loaded, in one step as `reload()` does; `pagesBefore`
+  /// and `itemsBefore` of the snapshot count the pages and items before it. Otherwise all pages up
+  /// to it are loaded. Commands are queued: three times `.next` during a load are three pages, in
+  /// order.
   @discardableResult
   public func navigate(to command: PageCommand) async throws -> Page<Item>? {
     guard case .page(let page, _) = try await call({ $0.navigate(command, ticket: $1) }) else {
@@ -212,7 +216,7 @@ public final class PagedList<Item: Sendable>: PageSequence, Sendable {
   /// pages, by the items from the last visible one to the end and from the first visible one to the
   /// start.
   public func report(visible: Range<Int>) {
-    // Rows that no list has are reckoned with as the furthest.
+    // Clamped to rows that no list reaches, so that sums with row numbers cannot overflow.
     let visible = visible.clamped(to: -(1 << 53)..<1 << 53)
     perform { [stopwatch] machine in
       let shift = machine.content.heldStart - machine.content.itemsBefore
@@ -261,7 +265,7 @@ public final class PagedList<Item: Sendable>: PageSequence, Sendable {
   /// Nothing is loaded before the first page was asked for.
   ///
   /// Likewise the page before the first one is loaded when `ListOptions.thresholdBefore` is crossed
-  /// backwards, if the server says its position. One report starts one load, of the next page if
+  /// backwards, if the server gives its position. One report starts one load, of the next page if
   /// both are due. A view that shows a page added at the start reports the new length of the
   /// content.
   public func report(offset: Double, in viewport: Viewport) {
@@ -272,7 +276,7 @@ public final class PagedList<Item: Sendable>: PageSequence, Sendable {
 }
 
 extension Cursor {
-  /// A walk that continues the counts of the list's earlier walks.
+  /// Returns a walk that continues the counts of the list's earlier walks.
   fileprivate func walk(
     from start: ListStart, after other: Walk<Item>?, before: Position?? = nil
   ) -> Walk<Item> {
@@ -300,8 +304,8 @@ extension PagedList {
 
     fileprivate init(list: PagedList) { self.list = list }
 
-    /// The next page; nil at the end. After an error it is the page that failed, and after a reload
-    /// the first page.
+    /// Returns the next page; nil at the end. After an error, that is the page that failed, and
+    /// after a reload the first page.
     public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws -> Page<Item>? {
@@ -314,8 +318,8 @@ extension PagedList {
       }
     }
 
-    /// The next page; nil at the end. After an error it is the page that failed, and after a reload
-    /// the first page.
+    /// Returns the next page; nil at the end. After an error, that is the page that failed, and
+    /// after a reload the first page.
     public mutating func next() async throws -> Page<Item>? {
       try await next(isolation: #isolation)
     }
@@ -364,7 +368,8 @@ extension PagedList {
     return outcome
   }
 
-  /// Lets the machine decide, under the lock.
+  /// Feeds an event to the machine, and queues the machine's events for observers. Called under the
+  /// lock.
   private static func decide(
     _ state: inout State, _ event: (inout Machine) -> Machine.Effects
   ) -> Decision {
@@ -426,7 +431,7 @@ extension PagedList {
     if !isWanted { task.cancel() }
   }
 
-  /// The walk for a load.
+  /// Returns the walk for a load. A new walk becomes part of the state.
   private static func walk(
     for load: ListLoad, from start: ListStart?, _ state: inout State, _ cursor: Cursor<Item>
   ) -> Walk<Item> {
@@ -434,7 +439,7 @@ extension PagedList {
     case .before where state.walkBefore != nil:
       return state.walkBefore ?? cursor.walk()
     case .again, .seek:
-      // A walk for one page that is not continued, or for the first page of a run.
+      // The walk of a single page, or of the first page of a new run.
       let start = start ?? ListStart(position: cursor.start)
       let walk = cursor.walk(from: start, after: state.walk)
       state.newWalk = walk
@@ -490,7 +495,7 @@ extension PagedList {
         left.append(state.walkBefore)
         state.walkBefore = walk
       case .trailing:
-        // The walk so far still knows what precedes the first page.
+        // The walk so far still loads the pages before the first one.
         left.append(state.walkBefore == nil ? nil : state.walk)
         state.walkBefore = state.walkBefore ?? state.walk
         state.walk = walk

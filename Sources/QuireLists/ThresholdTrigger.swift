@@ -2,7 +2,7 @@ public import QuireCore
 import Synchronization
 
 /// Calls a handler once when a consumer comes near the end of the content, and again only after the
-/// handler has returned that more came.
+/// handler has reported that more content came.
 ///
 /// For views and loops that hold their content themselves; a `PagedList` has this built in.
 /// ```swift
@@ -12,7 +12,7 @@ import Synchronization
 /// ```
 /// Only positions beyond the furthest one so far count, until `reset()`. If the handler throws, the
 /// trigger stays latched until `retry()`; if it returns false, until `answer(true)`. Without a
-/// handler nothing latches.
+/// handler the trigger never latches.
 ///
 /// `ThresholdTrigger(.oneViewport, at: .leading)` does the same for older content before the first
 /// item: everything is measured from the other end.
@@ -85,8 +85,8 @@ public final class ThresholdTrigger: Sendable {
     state.withLock { $0.handler = weakly }
   }
 
-  /// Asks before each call of the handler whether the crossing counts; if not, the trigger stays
-  /// armed.
+  /// Sets a condition for each call of the handler. If it returns false, the crossing does not
+  /// count and the trigger stays armed.
   public func fires(when shouldFire: @escaping @Sendable () async -> Bool) {
     state.withLock { $0.shouldFire = shouldFire }
   }
@@ -117,7 +117,7 @@ extension ThresholdTrigger {
     heard { $0.report(Progress(consumed: consumed, loaded: loaded, lastPage: loaded)) }
   }
 
-  /// Says after the handler has returned whether anything came.
+  /// Reports whether anything came, after the handler has returned.
   public func answer(_ somethingCame: Bool) {
     state.withLock { $0.latch.answered(somethingCame) }
   }
@@ -181,8 +181,8 @@ extension ThresholdTrigger {
 }
 
 extension AsyncSequence {
-  /// The same elements, each reported to `trigger` as consumed out of `loaded`, after `tap` has
-  /// seen it. For one loop: a second one continues the count.
+  /// Returns a sequence of the same elements that reports each to `trigger` as consumed out of
+  /// `loaded`, after `tap` has seen it. For one loop: a second loop continues the count.
   public func reporting(
     to trigger: ThresholdTrigger, loaded: @escaping @Sendable () -> Int,
     tap: @escaping @Sendable (Element) -> Void = { _ in }

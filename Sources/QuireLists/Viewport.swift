@@ -46,8 +46,8 @@ extension Threshold {
     case trailing
   }
 
-  /// The measured fraction of the way to `end` if the next page there is due at `offset`; nil
-  /// otherwise.
+  /// Returns the measured fraction of the way to `end` if the next page there is due at `offset`;
+  /// nil otherwise.
   func crossing(
     at offset: Double, in viewport: Viewport, towards end: End = .trailing
   ) -> Double? {
@@ -121,17 +121,17 @@ struct ThresholdLatch: Hashable, Sendable {
     return isArmed
   }
 
-  /// A crossing was acted upon.
+  /// Closes the latch, after a crossing was acted upon.
   mutating func latch() { isArmed = false }
 
-  /// Says whether anything came. If not, the latch stays closed until a later answer.
+  /// Opens the latch if anything came. If not, the latch stays closed until a later answer.
   mutating func answered(_ somethingCame: Bool) {
     guard somethingCame else { return }
     isArmed = true
     moves = end == .leading
   }
 
-  /// The content starts over.
+  /// Starts over with new content: the latch is open, and every position counts.
   mutating func reset() {
     self = ThresholdLatch(threshold, at: end)
   }

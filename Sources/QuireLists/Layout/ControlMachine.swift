@@ -18,9 +18,9 @@ struct ControlMachine: Hashable, Sendable {
   let kind: Kind
   let options: ControlOptions
   private(set) var state = ControlState.none
-  /// Set by the user. While false no action starts; a running one may finish.
+  /// Whether the user enabled the control. While false no action starts; a running one may finish.
   var isEnabled = true
-  /// Set by the list: whether there is anything to load.
+  /// Whether the list has anything to load.
   var isAvailable = true
   private(set) var isAttached = true
   private var runs = 0
@@ -38,7 +38,7 @@ struct ControlMachine: Hashable, Sendable {
     state == .loading && options.reservesExtent && options.holdsWhileLoading ? options.extent : 0
   }
 
-  /// The offset at which a loading control starts.
+  /// Returns the offset at which a loading control starts.
   func position(in viewport: Viewport) -> Double {
     kind == .loadMore
       ? viewport.content + (options.sticksToContent ? 0 : viewport.trailing)
@@ -47,7 +47,7 @@ struct ControlMachine: Hashable, Sendable {
 
   // MARK: Events
 
-  /// The view has scrolled.
+  /// Notes that the view has scrolled.
   mutating func scrolled(
     to offset: Double, in viewport: Viewport, isTracking: Bool, at now: Duration
   ) -> Effects {
@@ -60,7 +60,7 @@ struct ControlMachine: Hashable, Sendable {
     }
   }
 
-  /// The gesture ended.
+  /// Notes that the gesture ended.
   mutating func released(at now: Duration) -> Effects {
     defer { lastPull = 0 }
     guard kind == .refresh, lastPull >= options.extent, mayStart(at: now) else { return Effects() }
@@ -73,7 +73,7 @@ struct ControlMachine: Hashable, Sendable {
     return start(at: now)
   }
 
-  /// The action with this number has ended; nil for the running one.
+  /// Notes that the action with this number has ended; nil for the running one.
   mutating func ended(_ run: Int? = nil, at now: Duration) -> Effects {
     guard state == .loading, run ?? runs == runs else { return Effects() }
     lastChange = now
@@ -89,7 +89,7 @@ struct ControlMachine: Hashable, Sendable {
     return effects
   }
 
-  /// The control is removed from the view for good.
+  /// Removes the control from the view for good.
   mutating func removed() -> Effects {
     guard isAttached else { return Effects() }
     let wasLoading = state == .loading
@@ -158,10 +158,11 @@ public enum ControlState: Hashable, Sendable {
     if case .releasing = self { true } else { false }
   }
 
-  /// Quadratic easing of a progress, slow at first: p².
+  /// Returns the quadratic easing of a progress, slow at first: p².
   public static func eased(_ progress: Double) -> Double { progress * progress }
 
-  /// The index of the animation frame, out of `count`, for a progress; the last one from 1 on.
+  /// Returns the index of the animation frame, out of `count`, for a progress; the last one from 1
+  /// on.
   public static func frame(at progress: Double, of count: Int) -> Int {
     max(0, min(Int(clamping: progress * Double(count)), count - 1))
   }
@@ -178,9 +179,10 @@ extension ControlState: CustomStringConvertible {
   }
 }
 
-/// How a control at the end of a view behaves.
+/// The behaviour of a control at an end of a view.
 public struct ControlOptions: Hashable, Sendable {
-  /// The length of the control along the axis, and the pull that starts it. Default 60.
+  /// The length of the control along the axis, which is also the length of the pull that starts it.
+  /// Default 60.
   public var extent: Double
   /// Whether the view reserves space for the control while its action runs. Default true.
   public var reservesExtent: Bool
@@ -193,7 +195,7 @@ public struct ControlOptions: Hashable, Sendable {
   /// zero.
   public var settling: Duration
 
-  /// The defaults, unless given.
+  /// Creates options; every parameter has the default of its property.
   public init(
     extent: Double = 60, reservesExtent: Bool = true, holdsWhileLoading: Bool? = nil,
     sticksToContent: Bool = true, settling: Duration = .zero
@@ -214,7 +216,7 @@ public struct ControlOptions: Hashable, Sendable {
 /// }
 /// ```
 public protocol ControlObserver: Sendable {
-  /// The control changed to `state`. Called on the thread that caused the change.
+  /// Handles the change of the control to `state`. Called on the thread that caused the change.
   func controlChanged(to state: ControlState)
 }
 

@@ -2,7 +2,7 @@ public import QuireCore
 
 /// The placeholders of a list that has no items, and its footer: texts and measures for a view.
 public struct ListPlaceholders: Sendable {
-  /// What a view shows in the area of the items.
+  /// A placeholder for the area of the items.
   public enum Placeholder: Hashable, Sendable {
     /// The first page is being loaded.
     case loading(String)
@@ -33,7 +33,7 @@ public struct ListPlaceholders: Sendable {
     }
   }
 
-  /// How the footer changes with the state.
+  /// A change of the footer with the state.
   public enum FooterChange: Hashable, Sendable { case willAppear, willDisappear }
 
   /// The placeholder for a state. Default: "Loading …" for the first page, "Empty" for an empty
@@ -55,17 +55,17 @@ public struct ListPlaceholders: Sendable {
   /// Whether an error is shown elsewhere, so that it needs no placeholder. Default: none is.
   public var handlesError: @Sendable (PageError) -> Bool = { _ in false }
 
-  /// The defaults.
+  /// Creates placeholders with the default texts.
   public init() {}
 
-  /// The placeholder of a list in this state; nil if it holds items.
+  /// Returns the placeholder of a list in this state; nil if it holds items.
   public func placeholder(in state: ListState, holding items: Int = 0) -> Placeholder? {
     if items > 0 { return nil }
     if let error = state.error, handlesError(error) { return nil }
     return placeholder(state)
   }
 
-  /// The change of the footer between two states; nil if it stays.
+  /// Returns the change of the footer between two states; nil if it stays.
   public func footerChange(from old: ListState, to new: ListState) -> FooterChange? {
     switch (footer(old), footer(new)) {
     case (nil, .some): .willAppear

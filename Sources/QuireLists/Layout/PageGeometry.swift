@@ -21,40 +21,40 @@ public struct PageGeometry: Hashable, Sendable {
     return Int(clamping: (viewport.content / page).rounded(.up))
   }
 
-  /// The resting offset of a page, not clamped to the content.
+  /// Returns the resting offset of a page, not clamped to the content.
   public func offset(ofPage index: Int) -> Double { offset(ofPosition: Double(index) * page) }
 
-  /// The offset that brings a position, measured from the start of page 0, to the place where pages
-  /// rest.
+  /// Returns the offset that brings a position, measured from the start of page 0, to the place
+  /// where pages rest.
   public func offset(ofPosition position: Double) -> Double { position + origin }
 
-  /// The inverse of `offset(ofPosition:)`.
+  /// Returns the position at an offset, the inverse of `offset(ofPosition:)`.
   public func position(ofOffset offset: Double) -> Double { offset - origin }
 
-  /// The last page whose resting offset has been reached, from 0 to the last one.
+  /// Returns the last page whose resting offset has been reached, from 0 to the last one.
   public func currentIndex(at offset: Double) -> Int {
     index((position(ofOffset: offset) / page).rounded(.down))
   }
 
-  /// The page whose resting offset is nearest, from 0 to the last one.
+  /// Returns the page whose resting offset is nearest, from 0 to the last one.
   public func nearestIndex(at offset: Double) -> Int {
     index((position(ofOffset: offset) / page).rounded())
   }
 
-  /// The page that contains the position `start` of the content, from 0 to the last one.
+  /// Returns the page that contains the position `start` of the content, from 0 to the last one.
   public func page(ofContentAt start: Double) -> Int { index((start / page).rounded(.down)) }
 
   private func index(_ wanted: Double) -> Int {
     min(max(Int(clamping: wanted), 0), max(pageCount - 1, 0))
   }
 
-  /// The resting offset of a page, clamped so that nothing behind the content shows.
+  /// Returns the resting offset of a page, clamped so that nothing after the content shows.
   public func stop(ofPage index: Int) -> Double {
     min(offset(ofPage: index), max(origin, viewport.endOffset))
   }
 
-  /// The items of a page, where each item is one unit long. Pages do not share items, and together
-  /// have all of them. Nil if there is no such page.
+  /// Returns the items of a page, where each item is one unit long. Pages do not share items, and
+  /// together have all of them. Nil if there is no such page.
   public func items(ofPage index: Int) -> Range<Int>? {
     guard index >= 0, index < pageCount else { return nil }
     let end = Int(clamping: viewport.content)
@@ -62,7 +62,7 @@ public struct PageGeometry: Hashable, Sendable {
     return bounds[0]..<bounds[1]
   }
 
-  /// The visible items at an offset, where each item is one unit long.
+  /// Returns the visible items at an offset, where each item is one unit long.
   public func visibleItems(at offset: Double) -> Range<Int> {
     let start = min(max(0, offset + viewport.leading), viewport.content)
     let end = min(max(start, offset + viewport.extent - viewport.trailing), viewport.content)
@@ -83,7 +83,7 @@ public struct PageAxis: Hashable, Sendable {
     public static let full = Extent.fractional(1)
   }
 
-  /// Which point of a page rests at which point of the view.
+  /// The point of a page that rests at the same point of the view.
   public enum Alignment: String, Hashable, Sendable, CaseIterable {
     /// The start of the page at the start of the view.
     case start
@@ -95,9 +95,9 @@ public struct PageAxis: Hashable, Sendable {
 
   /// Insets at both ends of an axis.
   public struct Insets: Hashable, Sendable {
-    /// At the start.
+    /// The inset at the start of the axis.
     public var leading: Double
-    /// At the end.
+    /// The inset at the end of the axis.
     public var trailing: Double
 
     /// Creates insets; each is 0 by default.
@@ -109,7 +109,7 @@ public struct PageAxis: Hashable, Sendable {
 
   /// The length of a page. Default `.full`.
   public var extent: Extent
-  /// Where a page comes to rest. Default `.start`.
+  /// The place where a page comes to rest. Default `.start`.
   public var alignment: Alignment
   /// Whether the viewport's leading inset is subtracted from the view. Default true.
   public var usesLeading: Bool
@@ -134,7 +134,7 @@ public struct PageAxis: Hashable, Sendable {
     self.positionInsets = positionInsets
   }
 
-  /// The geometry of pages in a viewport.
+  /// Returns the geometry of pages in a viewport.
   public func geometry(in viewport: Viewport) -> PageGeometry {
     let leading = (usesLeading ? viewport.leading : 0) + sizeInsets.leading
     let trailing = (usesTrailing ? viewport.trailing : 0) + sizeInsets.trailing
@@ -158,9 +158,9 @@ public struct PageAxis: Hashable, Sendable {
 /// The layout of pages in two dimensions. An axis that is nil has no pages, and its offsets are
 /// left as they are.
 public struct PageLayout: Hashable, Sendable {
-  /// Along x.
+  /// The layout along x.
   public var horizontal: PageAxis?
-  /// Along y.
+  /// The layout along y.
   public var vertical: PageAxis?
 
   /// Creates a layout; by default pages are as large as the view.
@@ -176,7 +176,7 @@ public struct PageLayout: Hashable, Sendable {
   /// Pages as high as the view; no pages along x.
   public static let fullHeight = PageLayout(horizontal: nil)
 
-  /// The geometry along an axis; nil if it has no pages.
+  /// Returns the geometry along an axis; nil if it has no pages.
   public func geometry(along axis: Viewport.Axis, in viewport: Viewport) -> PageGeometry? {
     switch axis {
     case .horizontal: horizontal?.geometry(in: viewport)
@@ -184,8 +184,8 @@ public struct PageLayout: Hashable, Sendable {
     }
   }
 
-  /// The offset of the nearest page along an axis, where a view released at `offset` comes to rest;
-  /// `offset` itself if the axis has no pages.
+  /// Returns the offset of the nearest page along an axis, where a view released at `offset` comes
+  /// to rest; `offset` itself if the axis has no pages.
   public func rest(along axis: Viewport.Axis, offset: Double, in viewport: Viewport) -> Double {
     guard let geometry = geometry(along: axis, in: viewport) else { return offset }
     return geometry.offset(ofPage: geometry.nearestIndex(at: offset))

@@ -1,6 +1,6 @@
-/// Tracks which page a view shows and settles on, by gestures and commands.
+/// The page that a view shows and settles on, tracked by gestures and commands.
 ///
-/// A pure value: time, animation and drawing belong to the view. Each call returns the events for
+/// A pure value: time, animation and drawing are up to the view. Each call returns the events for
 /// observers.
 public struct PageNavigator: Hashable, Sendable {
   /// An event for observers.
@@ -19,7 +19,7 @@ public struct PageNavigator: Hashable, Sendable {
   public private(set) var axis: PageAxis
   /// The viewport and the length of its content.
   public private(set) var viewport: Viewport
-  /// The page that the view rests on, or left last.
+  /// The page that the view rests on, or rested on last.
   public private(set) var index = 0
   /// The current offset.
   public private(set) var offset: Double
@@ -53,8 +53,8 @@ public struct PageNavigator: Hashable, Sendable {
 
   // MARK: Gestures
 
-  /// A gesture began. If the view is still settling, the gesture starts from the page it was moving
-  /// to.
+  /// Notes that a gesture began. If the view is still settling, the gesture starts from the page it
+  /// was moving to.
   @discardableResult
   public mutating func begin() -> [Event] {
     base = isSettling ? target : index
@@ -62,7 +62,8 @@ public struct PageNavigator: Hashable, Sendable {
     return [.began]
   }
 
-  /// The gesture ended at `distance` from the resting offset of the page it started from.
+  /// Notes that the gesture ended at `distance` from the resting offset of the page it started
+  /// from.
   ///
   /// At `minimumVelocity` or more the page turns in the direction of the velocity; otherwise the
   /// nearest page wins. A gesture moves by one page at most.
@@ -86,7 +87,7 @@ public struct PageNavigator: Hashable, Sendable {
     return [.willSettle(target)]
   }
 
-  /// The view reached the page that it was moving to.
+  /// Notes that the view reached the page that it was moving to.
   @discardableResult
   public mutating func settle() -> [Event] {
     guard isSettling else { return [] }
@@ -126,7 +127,8 @@ public struct PageNavigator: Hashable, Sendable {
     return [.layoutChanged]
   }
 
-  /// The content or the viewport changed size. The current page stays if it still exists.
+  /// Notes that the content or the viewport changed size. The current page stays if it still
+  /// exists.
   public mutating func resize(to viewport: Viewport) {
     let (isResized, old) = (viewport.extent != self.viewport.extent, index)
     self.viewport = viewport

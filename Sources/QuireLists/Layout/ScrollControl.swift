@@ -1,11 +1,11 @@
 import QuireCore
 import Synchronization
 
-/// A control at an end of a view that starts an action: pull to refresh, load more, or load what
-/// precedes the first page.
+/// A control at an end of a view that starts an action: pull to refresh, load more, or load the
+/// page before the first one.
 ///
-/// It draws nothing: it gets the view's offsets and says what to show. One action runs at a time;
-/// releasing the last reference to the control cancels it.
+/// It draws nothing: it gets the view's offsets and returns the state to show. One action runs at a
+/// time; releasing the last reference to the control cancels it.
 public final class ScrollControl: Sendable {
   struct State: Sendable {
     var machine: ControlMachine
@@ -35,7 +35,8 @@ public final class ScrollControl: Sendable {
 
   deinit { state.withLock { $0.task }?.cancel() }
 
-  /// A control before the content. Pulling it out far enough and releasing it starts `action`.
+  /// Creates a control before the content. Pulling it out far enough and releasing it starts
+  /// `action`.
   public static func refresh(
     _ options: ControlOptions = ControlOptions(), clock: any Clock<Duration> = ContinuousClock(),
     action: @escaping @Sendable () async -> Void
@@ -43,7 +44,7 @@ public final class ScrollControl: Sendable {
     ScrollControl(.refresh, options, clock: clock) { action }
   }
 
-  /// A control after the content. Scrolling past the end starts `action` if `isAvailable`.
+  /// Creates a control after the content. Scrolling past the end starts `action` if `isAvailable`.
   public static func loadMore(
     _ options: ControlOptions = ControlOptions(), clock: any Clock<Duration> = ContinuousClock(),
     isAvailable: @escaping @Sendable () -> Bool = { true },
@@ -52,7 +53,7 @@ public final class ScrollControl: Sendable {
     ScrollControl(.loadMore, options, clock: clock, isAvailable: isAvailable) { action }
   }
 
-  /// A control before the content for what precedes it. Scrolling back past the start starts
+  /// Creates a control before the content for earlier pages. Scrolling back past the start starts
   /// `action` if `isAvailable`.
   public static func loadBefore(
     _ options: ControlOptions = ControlOptions(), clock: any Clock<Duration> = ContinuousClock(),
@@ -75,7 +76,7 @@ public final class ScrollControl: Sendable {
   /// The space to reserve in the view for the control now.
   public var reservedExtent: Double { state.withLock { $0.machine.reservedExtent } }
 
-  /// The offset at which a loading control starts.
+  /// Returns the offset at which a loading control starts.
   public func position(in viewport: Viewport) -> Double {
     state.withLock { $0.machine.position(in: viewport) }
   }
@@ -87,16 +88,16 @@ public final class ScrollControl: Sendable {
 
   // MARK: Events
 
-  /// The view has scrolled, by a gesture or an animation.
+  /// Notes that the view has scrolled, by a gesture or an animation.
   public func scrolled(to offset: Double, in viewport: Viewport, isTracking: Bool = false) {
     handle { $0.scrolled(to: offset, in: viewport, isTracking: isTracking, at: $1) }
   }
 
-  /// The gesture ended.
+  /// Notes that the gesture ended.
   public func released() { handle { $0.released(at: $1) } }
 
-  /// Starts the action without a gesture or any scrolling. False if the action is running already
-  /// or the control is disabled, unavailable or removed.
+  /// Starts the action without a gesture or any scrolling. Returns false if the action is running
+  /// already or the control is disabled, unavailable or removed.
   @discardableResult
   public func begin() -> Bool { handle { $0.began(at: $1) }.start != nil }
 
@@ -152,8 +153,8 @@ public final class ScrollControl: Sendable {
   }
 }
 
-/// The controls of one view: at most one each to refresh, to load more, and to load what precedes
-/// the first page.
+/// The controls of one view: at most one each to refresh, to load more, and to load the page before
+/// the first one.
 ///
 /// Refreshing cancels the other two, and they load nothing while it runs. `ScrollControls(for:)`
 /// creates the controls of a list. Offsets and viewports are along the scrolling axis.
@@ -188,13 +189,13 @@ public final class ScrollControls: Sendable {
     set { replace(\.loadMore, by: newValue) }
   }
 
-  /// The control that loads what precedes the first page. Setting another one removes the old one.
+  /// The control that loads the page before the first one. Setting another one removes the old one.
   public var loadBefore: ScrollControl? {
     get { state.withLock { $0.loadBefore } }
     set { replace(\.loadBefore, by: newValue) }
   }
 
-  /// Removes them all.
+  /// Removes all controls.
   public func clear() {
     refresh = nil
     loadMore = nil
@@ -212,7 +213,8 @@ public final class ScrollControls: Sendable {
     if old !== control { old?.remove() }
   }
 
-  /// The state to show before the content: of `refresh`, or of `loadBefore` while that is idle.
+  /// The state to show before the content: the state of `refresh`, or of `loadBefore` while
+  /// `refresh` is idle.
   public var header: ControlState {
     let shown = refresh?.shown ?? ControlState.none
     return shown == .none ? loadBefore?.shown ?? ControlState.none : shown
@@ -233,12 +235,12 @@ public final class ScrollControls: Sendable {
     (refresh?.reservedExtent ?? 0) + (loadBefore?.reservedExtent ?? 0)
   }
 
-  /// The view's trailing inset, including the space for the control.
+  /// Returns the view's trailing inset, including the space for the control.
   public func footerExtent(in viewport: Viewport) -> Double {
     viewport.trailing + (loadMore?.reservedExtent ?? 0)
   }
 
-  /// The view has scrolled, by a gesture or an animation.
+  /// Notes that the view has scrolled, by a gesture or an animation.
   public func scrolled(to offset: Double, in viewport: Viewport, isTracking: Bool = false) {
     let (refresh, others) = state.withLock { ($0.refresh, [$0.loadMore, $0.loadBefore]) }
     refresh?.scrolled(to: offset, in: viewport, isTracking: isTracking)
@@ -250,7 +252,7 @@ public final class ScrollControls: Sendable {
     report(offset, viewport)
   }
 
-  /// The gesture ended.
+  /// Notes that the gesture ended.
   public func released() { refresh?.released() }
 
   /// Cancels the other controls when a refresh starts.
@@ -270,8 +272,8 @@ extension ScrollControls {
   ///
   /// Every offset is also reported to the list, which loads ahead by its threshold. The control
   /// that loads more starts only while the list can load more: not at the end of the listing, and
-  /// not during a reload. Pass `loadBefore` to add a control for what precedes the first page.
-  /// Default nil, because most lists start with the first page.
+  /// not during a reload. Pass `loadBefore` to add a control that loads the page before the first
+  /// one. Default nil, because most lists start with the first page.
   public convenience init<Item>(
     for list: PagedList<Item>, refresh: ControlOptions = ControlOptions(),
     loadMore: ControlOptions = ControlOptions(), loadBefore: ControlOptions? = nil,
@@ -305,8 +307,8 @@ extension ScrollControl {
       prepare: { [weak list] in
         let held = list?.snapshot.pages.count
         return { [weak list] in
-          // The report of the same offset may have loaded the page by now, or failed to, and only
-          // `retry()` repeats a load that failed.
+          // The report of the same offset may already have loaded the page, or failed to. Only
+          // `retry()` repeats a failed load.
           guard let list, list.snapshot[keyPath: mayLoad], list.snapshot.pages.count == held
           else { return }
           await load(list)

@@ -1,6 +1,6 @@
 public import QuireCore
 
-/// The number of rows in each section of a list, and whether a placeholder row says that more
+/// The number of rows in each section of a list, and whether a placeholder row shows that more
 /// follow.
 public struct SectionCounts: Hashable, Sendable {
   /// The place of an item.
@@ -21,7 +21,7 @@ public struct SectionCounts: Hashable, Sendable {
   public enum Element: Hashable, Sendable {
     /// An item of the listing.
     case item(Path)
-    /// The placeholder that says that more follow.
+    /// The placeholder, which shows that more rows follow.
     case placeholder
   }
 
@@ -63,7 +63,7 @@ public struct SectionCounts: Hashable, Sendable {
     return items.dropLast() + [last.plus(1)]
   }
 
-  /// The path of the item at an index counted over all sections; nil if there is none.
+  /// Returns the path of the item at an index counted over all sections; nil if there is none.
   public func path(ofItem index: Int) -> Path? {
     guard index >= 0 else { return nil }
     var rest = index
@@ -74,7 +74,7 @@ public struct SectionCounts: Hashable, Sendable {
     return nil
   }
 
-  /// The content of the row at an index counted over all sections; nil if there is none.
+  /// Returns the content of the row at an index counted over all sections; nil if there is none.
   public func element(at index: Int) -> Element? {
     if let path = path(ofItem: index) { return .item(path) }
     return index == itemCount && hasMore && policy != .none ? .placeholder : nil

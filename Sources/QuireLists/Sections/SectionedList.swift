@@ -79,7 +79,7 @@ public final class SectionedList: Sendable {
     }
   }
 
-  /// Removes the handler and cancels its load, without an event.
+  /// Removes the handler and cancels its load. Observers get no event.
   public func detach() { attachment.withLock { $0.list = nil } }
 
   // MARK: Content and state
@@ -119,7 +119,7 @@ public final class SectionedList: Sendable {
 
   // MARK: Events of a view
 
-  /// A row comes into view. Loads the next page once, if this makes it due.
+  /// Notes that a row comes into view. Loads the next page once, if this makes it due.
   public func willShow(row: Int) {
     guard case .item = sections.element(at: row) else { return }
     let items = sections.itemCount
@@ -137,7 +137,8 @@ public final class SectionedList: Sendable {
     list.requestMore()
   }
 
-  /// A row was selected. The handler of `onSelect(_:)` gets items, never the placeholder.
+  /// Notes that a row was selected. The handler of `onSelect(_:)` gets items, never the
+  /// placeholder.
   public func select(row: Int) {
     guard case .item(let path) = sections.element(at: row) else { return }
     attachment.withLock { $0.onSelect }?(path)
@@ -150,9 +151,9 @@ public final class SectionedList: Sendable {
 
   /// Removes everything and loads the first page. Throws the error of that load.
   ///
-  /// The events are, in order: `cleared`, when there are no items and more to follow; the state
-  /// `loading`; and with the handler's answer `reloaded` and the state `content`, or the state
-  /// `loadingError`. `isRefreshing` is true from the first event until the answer.
+  /// The events are, in order: `cleared`, after which there are no items and more to follow; the
+  /// state `loading`; and with the handler's answer `reloaded` and the state `content`, or the
+  /// state `loadingError`. `isRefreshing` is true from the first event until the answer.
   @discardableResult
   public func reload() async throws -> Bool {
     guard let list else { return false }
