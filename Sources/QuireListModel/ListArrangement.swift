@@ -1,6 +1,6 @@
 /// The filter and the order that a model applies to the items of its list.
 ///
-/// A filter alone keeps one chunk for each page and looks only into chunks that changed. An order
+/// A filter alone keeps one chunk for each page and filters only chunks that changed. An order
 /// builds new chunks: O(n log n) for every change.
 struct ListArrangement<Item: Sendable>: Sendable {
   typealias Chunk = ListItems<Item>.Chunk
@@ -14,7 +14,7 @@ struct ListArrangement<Item: Sendable>: Sendable {
 
   var isNone: Bool { filter == nil && order == nil }
 
-  /// The items that pass the filter, in the order.
+  /// Returns the items that pass the filter, sorted by the order.
   mutating func arrange(_ items: ListItems<Item>) -> ListItems<Item> {
     if isNone { return items }
     var items = items
@@ -24,7 +24,8 @@ struct ListArrangement<Item: Sendable>: Sendable {
     return order.map { sort(items, by: $0) } ?? items
   }
 
-  /// Stable: items that are equal in the order keep the order of the list.
+  /// Returns the items, sorted. Stable: items that are equal in the order keep the order of the
+  /// list.
   private func sort(
     _ items: ListItems<Item>, by order: (Item, Item) -> Bool
   ) -> ListItems<Item> {

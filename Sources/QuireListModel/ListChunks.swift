@@ -1,9 +1,9 @@
 /// The index of a list's chunks, by ordinal and by item. Not generic, so that changing one of
-/// thousands of chunks costs little, whatever the items are.
+/// thousands of chunks costs little for items of any type.
 ///
-/// Chunks are grouped by ordinal, up to 32 to a group (ordinals that differ in the last five bits
-/// alone). Copies share groups: a change rebuilds one group, and adding or removing chunks at an
-/// end leaves all other groups as they are.
+/// Chunks are grouped by ordinal, up to 32 to a group (ordinals that differ only in the last five
+/// bits). Copies share groups: a change rebuilds one group, and adding or removing chunks at an end
+/// leaves all other groups unchanged.
 struct ListChunks: Sendable {
   /// A chunk and its number of items.
   struct Chunk: Sendable {
@@ -13,8 +13,8 @@ struct ListChunks: Sendable {
 
   final class Group: Sendable {
     let chunks: [Chunk]
-    /// The first item of each chunk, counted from the start of the group, and the end of the last
-    /// chunk.
+    /// The number of each chunk's first item, counted from the start of the group; and the end of
+    /// the last chunk.
     let starts: [Int]
 
     init(_ chunks: [Chunk]) {
@@ -27,7 +27,7 @@ struct ListChunks: Sendable {
 
   private(set) var ordinals = 0..<0
   private(set) var groups: [Group] = []
-  /// The first item of each group, and the end of the last group.
+  /// The number of each group's first item, and the end of the last group.
   private var starts = [0]
 
   /// The number of items.
@@ -41,7 +41,7 @@ struct ListChunks: Sendable {
 
   // MARK: Finding
 
-  /// The group of a chunk, and its index in the group.
+  /// Returns the group of a chunk, and the chunk's index in the group.
   private func place(of ordinal: Int) -> (group: Int, offset: Int) {
     (
       (ordinal >> 5) - (ordinals.lowerBound >> 5),
@@ -54,13 +54,14 @@ struct ListChunks: Sendable {
     return groups[group].chunks[offset]
   }
 
-  /// The index of a chunk's first item.
+  /// Returns the index of a chunk's first item.
   func start(of ordinal: Int) -> Int {
     let (group, offset) = place(of: ordinal)
     return starts[group] + groups[group].starts[offset]
   }
 
-  /// The chunk that holds an item, and the item's index in it. O(log chunks).
+  /// Returns the ordinal of the chunk that holds an item, and the item's index in it. O(log
+  /// chunks).
   func find(_ item: Int) -> (ordinal: Int, offset: Int) {
     let group = Self.last(in: starts, upTo: item)
     let rest = item - starts[group]
@@ -69,7 +70,7 @@ struct ListChunks: Sendable {
     return (first + offset, rest - groups[group].starts[offset])
   }
 
-  /// The last of the parts that starts at `item` or before it.
+  /// Returns the index of the last part that starts at `item` or before it.
   static func last(in starts: [Int], upTo item: Int) -> Int {
     var (low, high) = (0, starts.count - 1)
     while low < high {
@@ -125,7 +126,8 @@ struct ListChunks: Sendable {
     var segment: Int
   }
 
-  /// The chunks that two lists do not share. O(groups), and O(chunks) for the groups that differ.
+  /// Returns the chunks that two lists do not share. O(groups), and O(chunks) for the groups that
+  /// differ.
   static func differing(_ old: ListChunks, _ new: ListChunks) -> (old: [Part], new: [Part]) {
     let groups = differing(old.groups, new.groups) { $0 }
     let (left, right) = (old.parts(of: groups.old), new.parts(of: groups.new))
@@ -135,7 +137,7 @@ struct ListChunks: Sendable {
     return (apart(before, shared), apart(after, shared))
   }
 
-  /// The ranges that remain when common elements at the start and at the end are left out.
+  /// Returns the ranges that remain without common elements at the start and at the end.
   private static func differing<Element>(
     _ old: [Element], _ new: [Element], _ object: (Element) -> AnyObject
   ) -> (old: Range<Int>, new: Range<Int>) {
@@ -156,7 +158,7 @@ struct ListChunks: Sendable {
     }
   }
 
-  /// The chunks that both sides have in the same order.
+  /// Returns the chunks that both sides have in the same order.
   private static func shared(
     _ old: ArraySlice<Part>, _ new: ArraySlice<Part>
   ) -> Set<ObjectIdentifier> {
@@ -174,7 +176,7 @@ struct ListChunks: Sendable {
     return shared
   }
 
-  /// The chunks that are not shared.
+  /// Returns the chunks that are not shared.
   private static func apart(
     _ parts: ArraySlice<Part>, _ shared: Set<ObjectIdentifier>
   ) -> [Part] {

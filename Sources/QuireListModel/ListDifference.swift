@@ -1,5 +1,5 @@
-/// The difference between the items of two snapshots, by identity: what a table view or a terminal
-/// has to redraw.
+/// The difference between the items of two snapshots, by identity: the rows that a table view or a
+/// terminal has to redraw.
 ///
 /// Apply it as table views do: delete the rows in `removed` and the origins of `moved`, by their
 /// old indexes; insert `inserted` and the destinations of `moved`, in the order of their new
@@ -27,9 +27,11 @@ public struct ListDifference<ID: Hashable & Sendable>: Hashable, Sendable {
   public internal(set) var removed: [Row] = []
   /// The inserted items, by new index.
   public internal(set) var inserted: [Row] = []
-  /// The moved items, by new index; as few as possible.
+  /// The moved items, by new index. Items of unchanged pages never move; of the others, as few as
+  /// possible.
   public internal(set) var moved: [Move] = []
-  /// Items that have the same identity and another value, by new index; they may also have moved.
+  /// The items that have the same identity and another value, by new index; they may also have
+  /// moved.
   public internal(set) var changed: [Row] = []
 
   /// Whether nothing differs.
@@ -37,8 +39,8 @@ public struct ListDifference<ID: Hashable & Sendable>: Hashable, Sendable {
     removed.isEmpty && inserted.isEmpty && moved.isEmpty && changed.isEmpty
   }
 
-  /// The new index of the item whose old index was `index`; if it was removed, that of the next
-  /// item that stayed. O(rows of the difference).
+  /// Returns the new index of the item whose old index was `index`; for a removed item, the new
+  /// index of the next item that stayed. O(rows of the difference).
   public func index(of index: Int) -> Int {
     if let move = moved.first(where: { $0.from == index }) { return move.to }
     var now = index
@@ -169,7 +171,7 @@ extension ListDifference {
     moved.sort { $0.to < $1.to }
   }
 
-  /// Marks the numbers of a longest increasing subsequence. O(n log n).
+  /// Returns which numbers belong to a longest increasing subsequence. O(n log n).
   private static func longestRise(_ numbers: [Int]) -> [Bool] {
     /// For each length, the index of the smallest number that ends a rise of that length; and the
     /// predecessor of each number in its rise.

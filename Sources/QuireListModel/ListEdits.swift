@@ -1,6 +1,7 @@
 /// The local edits in force, by item. The edits of one item apply in the order they were made.
 struct ListEdits<Item: Sendable, ID: Hashable & Sendable>: Sendable {
-  /// Where a placed item was put: behind an item, or at the front of a page.
+  /// The place where an item was put: after a predecessor, or at the start of a page. A nil `page`
+  /// is unknown yet.
   struct Spot: Sendable {
     var page: Int?
     var predecessor: ID?
@@ -30,7 +31,7 @@ struct ListEdits<Item: Sendable, ID: Hashable & Sendable>: Sendable {
 
   private var edits: [ID: [Edit]] = [:]
   private var names: [Int: ID] = [:]
-  /// By edit, the number of loads that had begun when the server confirmed it.
+  /// The number of loads that had begun when the server confirmed an edit, by the edit.
   private var agreed: [Int: Int] = [:]
   private var numbers = 0
 
@@ -39,7 +40,7 @@ struct ListEdits<Item: Sendable, ID: Hashable & Sendable>: Sendable {
   /// The number of edits that the server has not confirmed.
   var pending: Int { names.count - agreed.count }
 
-  /// The items of all edits, in the order of the edits.
+  /// The identities of the items of all edits, in the order of the edits.
   var items: [ID] { names.sorted { $0.key < $1.key }.map(\.value) }
 
   /// The edits of an item.
@@ -48,10 +49,10 @@ struct ListEdits<Item: Sendable, ID: Hashable & Sendable>: Sendable {
     set { edits[id] = newValue.isEmpty ? nil : newValue }
   }
 
-  /// The item of an edit that is in force.
+  /// Returns the identity of an edit's item; nil if the edit is not in force.
   func item(of number: Int) -> ID? { names[number] }
 
-  /// The item with its edits applied; nil if one of them removes it.
+  /// Returns the item with its edits applied; nil if one of them removes it.
   func value(of id: ID, _ item: Item) -> Item? {
     guard let edits = edits[id] else { return item }
     var item = item
@@ -73,7 +74,7 @@ struct ListEdits<Item: Sendable, ID: Hashable & Sendable>: Sendable {
     return numbers
   }
 
-  /// Removes an edit; nil if it is not in force.
+  /// Removes an edit and returns it; nil if it is not in force.
   mutating func remove(_ number: Int) -> (id: ID, edit: Edit)? {
     guard let id = names[number], let edit = self[id].first(where: { $0.number == number })
     else { return nil }
@@ -93,8 +94,8 @@ struct ListEdits<Item: Sendable, ID: Hashable & Sendable>: Sendable {
   /// Records that the server confirmed an edit when `loads` loads had begun.
   mutating func agree(_ number: Int, loads: Int) { agreed[number] = loads }
 
-  /// The listing restarts with the load `run`. Edits that were confirmed before it began are over,
-  /// because the server's listing has them; page numbers of the old listing are forgotten.
+  /// Starts over with the listing that the load `run` began. Edits that were confirmed before that
+  /// load are over, because the server's listing has them; pages of the old listing are forgotten.
   mutating func startOver(run: Int, dropsAll: Bool) {
     for id in Array(edits.keys) {
       end(id) { [agreed] in dropsAll || agreed[$0.number].map { $0 < run } ?? false }

@@ -1,4 +1,4 @@
-/// The items of a list in order: a collection that is cheap to copy and to compare.
+/// The items of a list in order, as a collection that is cheap to copy and to compare.
 ///
 /// Each page is a chunk, which snapshots share. Looking up an item by index costs O(log pages).
 public struct ListItems<Item: Sendable>: RandomAccessCollection, Sendable {
@@ -8,7 +8,8 @@ public struct ListItems<Item: Sendable>: RandomAccessCollection, Sendable {
 
     init(_ items: [Item]) { self.items = items }
 
-    /// The chunk behind an index entry; the index of a list of `Item` holds no other class.
+    /// Returns the object of an index entry as a chunk. The index of a list of `Item` holds no
+    /// other class.
     static func of(_ object: AnyObject) -> Chunk { unsafeDowncast(object, to: Chunk.self) }
   }
 
@@ -30,7 +31,7 @@ public struct ListItems<Item: Sendable>: RandomAccessCollection, Sendable {
   mutating func removeFirstChunk() { index.removeFirst() }
   mutating func removeLastChunk() { index.removeLast() }
 
-  /// 0.
+  /// The index of the first item, always 0.
   public var startIndex: Int { 0 }
   /// The number of items.
   public var endIndex: Int { index.count }
@@ -44,13 +45,13 @@ public struct ListItems<Item: Sendable>: RandomAccessCollection, Sendable {
   }
 }
 
-/// What was made of each chunk of a list last, so that only chunks that changed are looked into.
+/// The result of a function for each chunk of a list, so that only new chunks have to be computed.
 struct ChunkCache<Item: Sendable, Result: Sendable>: Sendable {
   typealias Chunk = ListItems<Item>.Chunk
 
   private var made: [(chunk: Chunk, result: Result)] = []
 
-  /// The result of each chunk, in order; `make` is called for those that are new.
+  /// Returns the result of each chunk, in order. Calls `make` for chunks that are new.
   mutating func results(of chunks: [Chunk], _ make: (Chunk) -> Result) -> [Result] {
     let known = Dictionary(
       made.map { (ObjectIdentifier($0.chunk), $0.result) }, uniquingKeysWith: { first, _ in first })

@@ -2,12 +2,13 @@ public import QuireCore
 public import QuireLists
 
 extension ListModel {
-  /// What a model shows at one moment: items, state, errors, totals and flags that belong together.
+  /// The content of a model at one moment: items, state, errors, totals and flags that belong
+  /// together.
   public struct Snapshot: Sendable {
     /// The items, filtered, in order, and with local edits.
     public internal(set) var items = ListItems<Item>()
-    /// The pages that the items come from: state, errors, totals, flags, and what precedes and
-    /// follows.
+    /// The snapshot of the list that the items come from: pages, state, errors, totals, flags, and
+    /// the numbers of items before and after the pages held.
     public internal(set) var list: ListSnapshot<Item>
     /// The number of edits that the server has not confirmed.
     public internal(set) var pendingEdits = 0
@@ -22,7 +23,7 @@ extension ListModel {
     let id: @Sendable (Item) -> ID
     let isEqual: @Sendable (Item, Item) -> Bool
 
-    /// This snapshot and its difference from an earlier one of the same model.
+    /// Returns this snapshot with its difference from an earlier one of the same model.
     public func change(from earlier: Snapshot) -> Change {
       Change(
         snapshot: self,
@@ -39,11 +40,11 @@ extension ListModel {
     public let difference: ListDifference<ID>
     let earlier: Snapshot
 
-    /// The new index of what `row` showed before the change. Rows are counted from the start of the
-    /// listing, including those before the items. A view that keeps this row in place does not
-    /// jump.
+    /// Returns the new number of the row that was `row` before the change. Rows are counted from
+    /// the start of the listing, including rows before the items. A view that keeps this row in
+    /// place does not jump.
     ///
-    /// A row whose item is not held keeps its place in the listing. For a removed item it is the
+    /// A row whose item is not held keeps its place in the listing. For a removed item, returns the
     /// row of the next item that stayed.
     public func row(of row: Int) -> Int {
       let index = row - earlier.expectedBefore
@@ -67,7 +68,7 @@ extension ListModel {
 
     let subscribe: @MainActor @Sendable () -> EventQueue<Snapshot>?
 
-    /// An observer, which subscribes with its first `next()`.
+    /// Creates an iterator, which subscribes with its first `next()`.
     public func makeAsyncIterator() -> Iterator { Iterator(subscribe: subscribe) }
 
     /// An iterator with a queue of its own.
@@ -80,7 +81,7 @@ extension ListModel {
         self.subscribe = subscribe
       }
 
-      /// The next change; nil once the model is gone or the task is cancelled.
+      /// Returns the next change; nil once the model is gone or the task is cancelled.
       public mutating func next(isolation actor: isolated (any Actor)?) async -> Change? {
         if queue == nil { queue = await subscribe() }
         guard let snapshot = await queue?.next() else { return nil }
@@ -90,7 +91,7 @@ extension ListModel {
         return snapshot.change(from: before)
       }
 
-      /// The next change; nil once the model is gone or the task is cancelled.
+      /// Returns the next change; nil once the model is gone or the task is cancelled.
       public mutating func next() async -> Change? { await next(isolation: #isolation) }
     }
   }
@@ -102,7 +103,7 @@ extension ListModel.Changes.Iterator: Sendable {}
 // MARK: - What a view shows around the items
 
 extension ListModel.Snapshot {
-  /// What a view shows in the area of the items.
+  /// The kinds of content in the area of the items.
   public enum Content: Sendable {
     /// The items.
     case items
@@ -116,7 +117,7 @@ extension ListModel.Snapshot {
     case failed(PageError)
   }
 
-  /// What a view shows at an end of the items.
+  /// The kinds of content at an end of the items.
   public enum Edge: Sendable {
     /// Nothing: there are no items, or this is the start of the listing.
     case none
@@ -130,7 +131,7 @@ extension ListModel.Snapshot {
     case end
   }
 
-  /// What to show in the area of the items, derived from state, filter and items.
+  /// The content to show in the area of the items, derived from state, filter and items.
   public var content: Content {
     if !items.isEmpty { return .items }
     if let error = list.state.error { return .failed(error) }
@@ -141,7 +142,7 @@ extension ListModel.Snapshot {
     }
   }
 
-  /// What to show at an end of the items.
+  /// Returns the content to show at an end of the items.
   public func edge(_ end: Threshold.End) -> Edge {
     guard list.content.hasPages else { return .none }
     switch end {
@@ -162,10 +163,11 @@ extension ListModel.Snapshot {
     return error
   }
 
-  /// The number of rows to reserve before the items: those that a window dropped or a jump skipped.
+  /// The number of rows to reserve before the items, for items that a window dropped or a jump
+  /// skipped.
   public var expectedBefore: Int { list.itemsBefore }
 
-  /// The number of items known to follow those held, by the window and by the total that the server
+  /// The number of items that follow the held ones, by the window and by the total that the server
   /// declared; nil if unknown.
   public var expectedAfter: Int? {
     if list.content.isEnd { return 0 }
@@ -176,7 +178,7 @@ extension ListModel.Snapshot {
       case .remaining: list.total?.value
       case .lowerBound, .pages, nil: nil
       }
-    // Servers declare any number, and views add to it: bounded, so that no sum overflows.
+    // Bounded, because a server may declare any number, and sums with it must not overflow.
     let bounded = rest.map { min(max($0, list.itemsAfter), 1 << 40) }
     return bounded ?? (list.itemsAfter > 0 ? list.itemsAfter : nil)
   }
@@ -184,12 +186,12 @@ extension ListModel.Snapshot {
   /// The number of rows, including those reserved before and after the items.
   var rowCount: Int { expectedBefore + items.count + (expectedAfter ?? 0) }
 
-  /// The server's items that are held, counted from the start of the run.
+  /// The numbers of the server's items that are held, counted from the start of the run.
   var heldInRun: Range<Int> {
     list.content.heldStart..<list.content.heldStart + list.count
   }
 
-  /// The server's item that a row shows, counted from the start of the run.
+  /// Returns the number of the server's item that a row shows, counted from the start of the run.
   func itemInRun(atRow row: Int) -> Int {
     let index = row - expectedBefore
     if index < 0 { return heldInRun.lowerBound + index }
@@ -202,8 +204,8 @@ extension ListModel.Snapshot {
       + min(offset, max(0, list.pages[chunk].items.count - 1))
   }
 
-  /// The inverse of `itemInRun(atRow:)`: the row that shows an item of the server, or is reserved
-  /// for it.
+  /// Returns the row that shows an item of the server, or is reserved for it: the inverse of
+  /// `itemInRun(atRow:)`.
   func row(ofItemInRun item: Int) -> Int {
     var rest = item - heldInRun.lowerBound
     if rest < 0 { return max(0, expectedBefore + rest) }

@@ -8,18 +8,18 @@ public import QuireCore
 /// @State var model = ListModel(issues)            // a cursor of Identifiable, Equatable items
 /// List(model.items) { Row($0) }.task { try? await model.start() }
 /// ```
-/// What it shows is one value, `snapshot`, so that items, state, errors, totals and flags change
-/// together. `changes` delivers each snapshot with its difference from the previous one.
+/// The content to show is one value, `snapshot`, so that items, state, errors, totals and flags
+/// change together. `changes` delivers each snapshot with its difference from the previous one.
 ///
 /// Items are identified by `id`: an item that two pages list is shown once, on the first of them.
 /// An edit shows at once, survives loads and can be undone; `commit(_:_:)` sends it to a server and
 /// undoes it if the server refuses.
 @MainActor @Observable
 public final class ListModel<Item: Sendable, ID: Hashable & Sendable> {
-  /// What a reload does to edits.
+  /// The treatment of edits by a reload.
   public enum EditPolicy: Hashable, Sendable {
-    /// Edits confirmed before the reload began are over, because the server lists their result. The
-    /// others stay.
+    /// Edits confirmed before the reload began are over, because the server lists their result.
+    /// Other edits stay.
     case merge
     /// All edits are over.
     case drop
@@ -34,9 +34,9 @@ public final class ListModel<Item: Sendable, ID: Hashable & Sendable> {
   public var filter: (@Sendable (Item) -> Bool)? { didSet { arrange { $0.filter = filter } } }
   /// Whether the first item precedes the second; nil for the order of the listing. Default nil.
   ///
-  /// Sorts what is loaded, not the whole listing: O(n log n) for every change.
+  /// Sorts the loaded items, not the whole listing: O(n log n) for every change.
   public var order: (@Sendable (Item, Item) -> Bool)? { didSet { arrange { $0.order = order } } }
-  /// What a reload does to edits. Default `.merge`.
+  /// The treatment of edits by a reload. Default `.merge`.
   public var onReload = EditPolicy.merge
 
   /// The list behind the model: its options, states, events and the report of the walk.
@@ -87,14 +87,14 @@ public final class ListModel<Item: Sendable, ID: Hashable & Sendable> {
 
   /// The items to show.
   public var items: ListItems<Item> { snapshot.items }
-  /// What the list is doing.
+  /// The state of the list.
   public var state: ListState { snapshot.list.state }
 
   /// The current snapshot and each later one, with its difference from the previous one; the first
   /// one differs from an empty list.
   ///
-  /// A slow loop skips snapshots, and gets the difference from the last one it saw. The sequence
-  /// ends with the model.
+  /// A slow loop skips snapshots, and gets the difference from the last one it received. The
+  /// sequence ends with the model.
   public var changes: Changes {
     Changes { [weak self] in
       guard let self else { return nil }
@@ -105,12 +105,12 @@ public final class ListModel<Item: Sendable, ID: Hashable & Sendable> {
     }
   }
 
-  /// The index of an item in `items`; nil if it is not shown.
+  /// Returns the index of an item in `items`; nil if it is not shown.
   public func index(of id: ID) -> Int? {
     arrangement.isNone ? rows.index(of: id) : items.firstIndex { self.id($0) == id }
   }
 
-  /// Takes over the list's latest snapshot.
+  /// Takes the list's latest snapshot, and shows it if anything changed.
   private func refresh() {
     let reading = list.reading
     guard reading.version != version else { return }
@@ -161,31 +161,32 @@ public final class ListModel<Item: Sendable, ID: Hashable & Sendable> {
     return try await reload()
   }
 
-  /// Same as `PagedList.reload()`.
+  /// Reloads the list; see `PagedList.reload()`.
   @discardableResult
   public func reload() async throws -> Bool { try await load { try await $0.reload() } }
 
-  /// Same as `PagedList.loadMore()`.
+  /// Loads the next page; see `PagedList.loadMore()`.
   @discardableResult
   public func loadMore() async throws -> Bool { try await load { try await $0.loadMore() } }
 
-  /// Same as `PagedList.loadBefore()`.
+  /// Loads the page before the first one; see `PagedList.loadBefore()`.
   @discardableResult
   public func loadBefore() async throws -> Bool { try await load { try await $0.loadBefore() } }
 
-  /// Same as `PagedList.retry()`.
+  /// Repeats the load that failed last; see `PagedList.retry()`.
   @discardableResult
   public func retry() async throws -> Bool { try await load { try await $0.retry() } }
 
-  /// Same as `PagedList.navigate(to:)`, counting items as the server does. Returns the index in
-  /// `items` of the page's first item; nil if there is no such page or none of its items are shown.
+  /// Goes to another page, counting items as the server does; see `PagedList.navigate(to:)`.
+  /// Returns the index in `items` of the page's first shown item; nil if there is no such page or
+  /// none of its items are shown.
   @discardableResult
   public func navigate(to command: PageCommand) async throws -> Int? {
     let page = try await load { try await $0.navigate(to: command) }
     return page?.items.lazy.compactMap { self.index(of: self.id($0)) }.first
   }
 
-  /// Same as `PagedList.cancel()`.
+  /// Cancels the running load; see `PagedList.cancel()`.
   public func cancel() {
     list.cancel()
     refresh()
@@ -221,15 +222,15 @@ public final class ListModel<Item: Sendable, ID: Hashable & Sendable> {
 
   /// Inserts a new item in front of the item at `index`, or at the end.
   ///
-  /// It stays behind its predecessor, or moves to the start of the list if a reload removes that.
-  /// Once the server lists it, it takes the server's place. Nil if the list already has an item of
-  /// this identity.
+  /// The item stays after its predecessor, or moves to the start of the list if a reload removes
+  /// the predecessor. Once the server lists the item, it takes the server's place. Returns nil if
+  /// the list already has an item of this identity.
   @discardableResult
   public func insert(_ item: Item, at index: Int) -> ListEdit? {
     edit { $0.insert(item, behind: predecessor(of: index)) }
   }
 
-  /// Changes an item now and whenever a load brings it again. Nil if it is not shown.
+  /// Changes an item now and whenever a load brings it again. Returns nil if it is not shown.
   @discardableResult
   public func update(_ id: ID, _ change: @escaping @Sendable (inout Item) -> Void) -> ListEdit? {
     edit { rows in
@@ -241,24 +242,24 @@ public final class ListModel<Item: Sendable, ID: Hashable & Sendable> {
     }
   }
 
-  /// Hides an item. Nil if it is not shown.
+  /// Hides an item. Returns nil if it is not shown.
   @discardableResult
   public func remove(_ id: ID) -> ListEdit? { edit { $0.remove(id) } }
 
   /// Moves an item in front of the one at `index`, counted without the moved item, or to the end.
-  /// Nil if it is not shown, or stands there already.
+  /// Returns nil if it is not shown, or is there already.
   @discardableResult
   public func move(_ id: ID, to index: Int) -> ListEdit? {
     guard let old = self.index(of: id) else { return nil }
     return edit { $0.move(id, behind: predecessor(of: index < old ? index : index + 1)) }
   }
 
-  /// Undoes an edit. False if it is over.
+  /// Undoes an edit. Returns false if the edit is over.
   @discardableResult
   public func undo(_ edit: ListEdit) -> Bool { change { $0.undo(edit.number) } }
 
   /// Confirms an edit: the next reload to begin ends it. `item` is the server's version of the
-  /// item, such as an inserted one with its final identity. False if the edit is over.
+  /// item, such as an inserted one with its final identity. Returns false if the edit is over.
   @discardableResult
   public func confirm(_ edit: ListEdit, as item: Item? = nil) -> Bool {
     let loads = list.snapshot.loads
@@ -268,7 +269,7 @@ public final class ListModel<Item: Sendable, ID: Hashable & Sendable> {
   /// Sends an edit to a server, and confirms it if `request` returns or undoes it if `request`
   /// throws. `request` returns the server's version of the item, or nil.
   ///
-  /// Does nothing for a nil edit, which is what editing a missing item returns.
+  /// Does nothing for a nil edit, which is the result of editing a missing item.
   public func commit(
     _ edit: ListEdit?, _ request: @Sendable () async throws -> Item?
   ) async throws {
@@ -318,7 +319,7 @@ extension ListModel where Item: Equatable {
 }
 
 extension ListModel where Item: Equatable & Identifiable, ID == Item.ID {
-  /// Creates a model of what `cursor` reads.
+  /// Creates a model of a list of the pages that `cursor` reads.
   public convenience init(
     _ cursor: Cursor<Item>, options: ListOptions = ListOptions(),
     store: (any ListStore<Item>)? = nil

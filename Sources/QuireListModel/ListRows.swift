@@ -1,12 +1,12 @@
 import QuireCore
 import QuireLists
 
-/// Decides which items a list shows: those of the pages held, without duplicates, with local edits
+/// The items that a list shows: the items of the pages held, without duplicates, with local edits
 /// applied.
 ///
-/// An item belongs to the first page that lists it; other pages leave it out as long as that page
-/// is held. A *placed* item is one that was inserted or moved locally: it belongs to the page where
-/// it was put, behind the item it was put behind.
+/// An item belongs to the first page to list it; other pages leave it out as long as that page is
+/// held. A *placed* item is one that was inserted or moved locally. It belongs to the page where it
+/// was put, after its predecessor there.
 struct ListRows<Item: Sendable, ID: Hashable & Sendable>: Sendable {
   typealias Chunk = ListItems<Item>.Chunk
 
@@ -22,18 +22,19 @@ struct ListRows<Item: Sendable, ID: Hashable & Sendable>: Sendable {
   private var generation = 0
   private var first = 0
   private var pages: [PageRows] = []
-  /// The page that each item belongs to, and the other pages that list it.
+  /// The ordinal of the page that each item belongs to, and of the other pages that list it.
   private var home: [ID: Int] = [:]
   private var others: [ID: [Int]] = [:]
   private var edits = ListEdits<Item, ID>()
-  /// The placed items before updates are applied, and the pages that they belong to.
+  /// The placed items without their updates, and the ordinals of the pages that they belong to.
   private var placed: [ID: Item] = [:]
   private var spots: [ID: Int] = [:]
-  /// Placed items that belong to a dropped page, and those that wait for a page.
+  /// The placed items that belong to a dropped page, by its ordinal; and the placed items that
+  /// belong to no page yet.
   private var parked: [Int: [(id: ID, predecessor: ID?)]] = [:]
   private var strays: [(id: ID, predecessor: ID?)] = []
-  /// The items to show: one chunk for each page held. Without pages, the placed items that wait for
-  /// one.
+  /// The items to show: one chunk for each page held. Without pages, the placed items that belong
+  /// to no page yet.
   private(set) var items = ListItems<Item>()
   /// Whether the first page held is the first of the listing, as far as known.
   private var isAtStart = true
@@ -45,7 +46,7 @@ struct ListRows<Item: Sendable, ID: Hashable & Sendable>: Sendable {
 
   // MARK: Pages
 
-  /// Takes over the pages that a list holds now.
+  /// Updates the items to the pages that a list holds now.
   mutating func apply(_ list: ListSnapshot<Item>, dropsEdits: Bool) {
     let content = list.content
     let held = content.first..<content.first + list.pages.count
@@ -83,7 +84,7 @@ struct ListRows<Item: Sendable, ID: Hashable & Sendable>: Sendable {
     }
   }
 
-  /// Adds the pages that are new at either end, and replaces those that were loaded again.
+  /// Adds new pages at either end, and replaces pages that were loaded again.
   private mutating func enterPages(of list: ListSnapshot<Item>, _ dirty: inout Set<Int>) {
     let content = list.content
     while first > content.first {
@@ -108,7 +109,7 @@ struct ListRows<Item: Sendable, ID: Hashable & Sendable>: Sendable {
 
   private var range: Range<Int> { first..<first + pages.count }
 
-  /// Adds a page: its items belong to it, unless another page that is held lists them.
+  /// Adds a page, to which its items belong unless another page held lists them.
   private mutating func enter(
     _ ordinal: Int, _ items: [Item], _ stamp: PageStamp, _ dirty: inout Set<Int>
   ) -> PageRows {
@@ -137,7 +138,8 @@ struct ListRows<Item: Sendable, ID: Hashable & Sendable>: Sendable {
     return PageRows(stamp: stamp, listed: listed)
   }
 
-  /// Removes a page: its items pass to the next page that lists them, and items placed in it wait.
+  /// Removes a page. Its items pass to the next page that lists them, and items placed in it are
+  /// parked.
   private mutating func leave(_ ordinal: Int, _ page: PageRows, _ dirty: inout Set<Int>) {
     for item in page.listed {
       let id = id(item)
@@ -156,7 +158,7 @@ struct ListRows<Item: Sendable, ID: Hashable & Sendable>: Sendable {
     if !waiting.isEmpty { parked[ordinal] = waiting + (parked[ordinal] ?? []) }
   }
 
-  /// The placed items of a page, in order.
+  /// Returns the placed items of a page in order, each with its predecessor.
   private func placements(in ordinal: Int) -> [(id: ID, predecessor: ID?)] {
     guard !spots.isEmpty else { return [] }
     var found: [(id: ID, predecessor: ID?)] = []
@@ -197,7 +199,8 @@ struct ListRows<Item: Sendable, ID: Hashable & Sendable>: Sendable {
     self.items.put(Chunk(items), at: ordinal)
   }
 
-  /// The listing restarts: confirmed edits are over, and placed items wait for the new pages.
+  /// Starts over with a new listing: confirmed edits are over, and placed items wait for the new
+  /// pages.
   private mutating func startOver(run: Int, dropsEdits: Bool) {
     var order: [(id: ID, predecessor: ID?)] = []
     var last: ID?
@@ -210,7 +213,7 @@ struct ListRows<Item: Sendable, ID: Hashable & Sendable>: Sendable {
     edits.startOver(run: run, dropsAll: dropsEdits)
     placed = placed.filter { edits[$0.key].contains(where: \.isPlacing) }
     strays = order.filter { placed[$0.id] != nil }
-    // An item whose removal is over has no place yet.
+    // An item whose removal has ended has no place yet, so it waits for one.
     for id in edits.items {
       guard let item = placed[id], edits.value(of: id, item) != nil,
         !strays.contains(where: { $0.id == id })
@@ -219,8 +222,8 @@ struct ListRows<Item: Sendable, ID: Hashable & Sendable>: Sendable {
     }
   }
 
-  /// Puts waiting items behind their predecessors, or at the start of the listing if the
-  /// predecessor is gone.
+  /// Puts waiting items after their predecessors, or at the start of the listing if the predecessor
+  /// is gone.
   private mutating func placeStrays() {
     let waiting = strays
     strays = []
@@ -240,7 +243,7 @@ struct ListRows<Item: Sendable, ID: Hashable & Sendable>: Sendable {
 
   // MARK: Finding
 
-  /// The page that shows an item, and the item's index in it.
+  /// Returns the ordinal of the page that shows an item, and the item's index in it.
   private func find(_ id: ID) -> (page: Int, offset: Int)? {
     guard let page = spots[id] ?? (placed[id] == nil ? home[id] : nil), range.contains(page),
       let offset = offset(of: id, in: page)
@@ -256,7 +259,7 @@ struct ListRows<Item: Sendable, ID: Hashable & Sendable>: Sendable {
     items.indices.first { self.id(items[$0]) == id }
   }
 
-  /// The index of an item that is shown.
+  /// Returns the index of an item; nil if it is not shown.
   func index(of id: ID) -> Int? {
     if pages.isEmpty { return items.firstIndex { self.id($0) == id } }
     return find(id).map { items.index.start(of: $0.page) + $0.offset }
@@ -264,7 +267,8 @@ struct ListRows<Item: Sendable, ID: Hashable & Sendable>: Sendable {
 
   // MARK: Editing
 
-  /// Inserts a new item behind another, or at the start. Nil if its identity is taken.
+  /// Inserts a new item after another one, or at the start. Returns the number of the edit; nil if
+  /// the item's identity is taken.
   mutating func insert(_ item: Item, behind predecessor: ID?) -> Int? {
     let id = id(item)
     guard home[id] == nil, placed[id] == nil else { return nil }
@@ -275,7 +279,8 @@ struct ListRows<Item: Sendable, ID: Hashable & Sendable>: Sendable {
     return number
   }
 
-  /// Changes an item in place; only its page is rebuilt.
+  /// Changes an item in place; only its page is rebuilt. Returns the number of the edit; nil if the
+  /// item is not shown.
   mutating func update(_ id: ID, _ change: @escaping @Sendable (Item) -> Item) -> Int? {
     let place = find(id)
     guard place != nil || placed[id] != nil && index(of: id) != nil else { return nil }
@@ -303,7 +308,7 @@ struct ListRows<Item: Sendable, ID: Hashable & Sendable>: Sendable {
     let spot = placed[id] == nil ? nil : takeAway(id)
     if spot == nil {
       if let page = home[id] { cut(id, from: page) }
-      // Its updates are applied to it again in its new place.
+      // Stored without its updates, because they are applied again in its new place.
       placed[id] = edits[id].isEmpty ? item : listed(id) ?? item
     }
     let number = edits.note(.move, id, spot: spot)
@@ -312,13 +317,13 @@ struct ListRows<Item: Sendable, ID: Hashable & Sendable>: Sendable {
     return number
   }
 
-  /// An item with its edits applied.
+  /// Returns an item with its edits applied; nil if it is not shown.
   private func shown(_ id: ID) -> Item? {
     if let (page, offset) = find(id) { return items.chunk(page).items[offset] }
     return index(of: id).map { items[$0] }
   }
 
-  /// An item as the server sent it.
+  /// Returns an item as the server sent it; nil if no page held lists it.
   private func listed(_ id: ID) -> Item? {
     guard let page = home[id], range.contains(page) else { return nil }
     return pages[page - first].listed.first { self.id($0) == id }
@@ -329,7 +334,7 @@ struct ListRows<Item: Sendable, ID: Hashable & Sendable>: Sendable {
     return Spot(page: find(predecessor)?.page, predecessor: predecessor)
   }
 
-  /// Puts a placed item into its page, or lets it wait for that page.
+  /// Puts a placed item into its page, or lets it wait for the page.
   private mutating func place(_ id: ID, _ spot: Spot) {
     guard let page = spot.page else {
       let index = strays.firstIndex { $0.id == spot.predecessor }.map { $0 + 1 } ?? 0
@@ -371,7 +376,7 @@ struct ListRows<Item: Sendable, ID: Hashable & Sendable>: Sendable {
 
   // MARK: Ending edits
 
-  /// Undoes an edit. False if it is over: undone, dropped, or listed by the server.
+  /// Undoes an edit. Returns false if it is over: undone, dropped, or listed by the server.
   mutating func undo(_ number: Int) -> Bool {
     guard let (id, edit) = edits.remove(number) else { return false }
     switch edit.kind {
@@ -394,7 +399,8 @@ struct ListRows<Item: Sendable, ID: Hashable & Sendable>: Sendable {
     if let next = edits[id].firstIndex(where: {
       $0.number > edit.number && ($0.isPlacing || $0.isRemove)
     }) {
-      // A later edit moved it on; undoing that one returns it to where this one found it.
+      // A later edit moved the item away. Undoing the later edit must return the item to the place
+      // that it had before this one.
       edits[id][next].spot = edit.spot
       if !isPlaced { placed[id] = nil }
       return
@@ -408,7 +414,8 @@ struct ListRows<Item: Sendable, ID: Hashable & Sendable>: Sendable {
     }
   }
 
-  /// Puts a placed item there, or lets its removal remember the place: a removed item has none.
+  /// Puts a placed item back into its place. If the item is removed, stores the place in the
+  /// removal, for its undoing.
   private mutating func lay(_ id: ID, _ spot: Spot) {
     if let removal = edits[id].lastIndex(where: \.isRemove) {
       edits[id][removal].spot = spot
@@ -422,7 +429,7 @@ struct ListRows<Item: Sendable, ID: Hashable & Sendable>: Sendable {
     if let page = spots[id] ?? home[id], range.contains(page) { build(page) }
   }
 
-  /// The server now lists an item that was inserted locally: its own page shows it, in the server's
+  /// Ends the insertion of an item that the server lists now: the item is shown in the server's
   /// place.
   private mutating func endInsert(_ id: ID, _ dirty: inout Set<Int>) {
     let isInserted = edits[id].contains { if case .insert = $0.kind { true } else { false } }
@@ -434,6 +441,7 @@ struct ListRows<Item: Sendable, ID: Hashable & Sendable>: Sendable {
   }
 
   /// Confirms an edit when `loads` loads had begun; `item` is the server's version, if it sent one.
+  /// Returns false if the edit is over.
   mutating func confirm(_ number: Int, as item: Item?, loads: Int) -> Bool {
     guard let id = edits.item(of: number),
       let index = edits[id].firstIndex(where: { $0.number == number })
@@ -459,14 +467,14 @@ struct ListRows<Item: Sendable, ID: Hashable & Sendable>: Sendable {
     let (removal, name) = (edits[id].last(where: \.isRemove), self.id(item))
     let spot = removal.map { $0.spot ?? Spot() } ?? takeAway(id)
     placed[id] = nil
-    // A load may have brought it already.
+    // A load may have brought the server's version already.
     if home[name] != nil || placed[name] != nil { return edits.end(id) }
     edits.rename(id, as: name)
     placed[name] = item
     lay(name, spot)
   }
 
-  /// Puts waiting items into their places.
+  /// Puts waiting items into their pages. Without pages, shows only the waiting items.
   private mutating func show() {
     if !pages.isEmpty {
       if !strays.isEmpty { placeStrays() }

@@ -1,14 +1,14 @@
 public import QuireLists
 
-/// Divides the items of a list into sections: one for each run of items that share a key.
+/// The sections of a list's items: one for each run of items that share a key.
 ///
 /// ```swift
 /// var days = ListSections { (mail: Mail) in mail.day }
 /// days.update(model.items)
 /// let header = days.header(atItem: top)?.key
 /// ```
-/// Sections grow as items arrive; `update(_:)` looks only into pages that changed. Equal keys that
-/// are not adjacent are separate sections: sort by the key to join them.
+/// Sections grow as items arrive; `update(_:)` reads only pages that changed. Equal keys that are
+/// not adjacent are separate sections: sort by the key to join them.
 public struct ListSections<Item: Sendable, Key: Hashable & Sendable>: Sendable {
   private struct Run: Sendable {
     var key: Key
@@ -26,7 +26,7 @@ public struct ListSections<Item: Sendable, Key: Hashable & Sendable>: Sendable {
   /// Creates sections by the key of each item.
   public init(by key: @escaping @Sendable (Item) -> Key) { self.key = key }
 
-  /// Divides these items, instead of the previous ones.
+  /// Divides `items` into sections, in place of the previous items.
   public mutating func update(_ items: ListItems<Item>) {
     let runs = runs.results(of: items.chunks) { [key] in Self.runs(of: $0.items, key) }
     (keys, counts, starts) = ([], [], [])
@@ -56,7 +56,7 @@ public struct ListSections<Item: Sendable, Key: Hashable & Sendable>: Sendable {
     return runs
   }
 
-  /// The section of an item and its row in that section; nil if there is no such item.
+  /// Returns the section of an item and its row in that section; nil if there is no such item.
   public func path(ofItem index: Int) -> SectionCounts.Path? {
     guard index >= 0, let last = counts.last, let start = starts.last, index < start + last else {
       return nil
@@ -65,11 +65,12 @@ public struct ListSections<Item: Sendable, Key: Hashable & Sendable>: Sendable {
     return SectionCounts.Path(section: section, row: index - starts[section])
   }
 
-  /// The index of a section's first item.
+  /// Returns the index of a section's first item. Traps if there is no such section.
   public func firstItem(ofSection section: Int) -> Int { starts[section] }
 
-  /// The sticky header of a view whose first visible item is `index`, and how far the next header
-  /// has pushed it out, in items: 0 for not at all. `height` is the height of a header, in items.
+  /// Returns the sticky header of a view whose first visible item is `index`, and how far the next
+  /// header has pushed it out, in items: 0 for not at all. `height` is the height of a header, in
+  /// items. Nil if there is no such item.
   public func header(atItem index: Int, height: Int = 1) -> (key: Key, pushed: Int)? {
     guard let path = path(ofItem: index) else { return nil }
     let left = counts[path.section] - path.row

@@ -13,16 +13,16 @@ import Synchronization
 ///   }
 /// }
 /// ```
-/// The list calls one method at a time, in order. An error costs the list only its store:
-/// `ListModel.Snapshot.storeError` has it.
+/// The list calls one method at a time, in order. After an error the list still works; the error is
+/// `ListModel.Snapshot.storeError`.
 public protocol ListStore<Item>: Sendable {
   associatedtype Item: Sendable
 
-  /// The stored pages, from the first one on; empty if there are none.
+  /// Returns the stored pages, from the first one on; empty if there are none.
   func pages() async throws -> [StoredPage<Item>]
 
   /// Stores a page in place of the one at `index`, which is at most the number of pages stored. If
-  /// it is the last page, the store drops those behind it: they are of an earlier listing.
+  /// it is the last page, the store drops the pages after it, which belong to an earlier listing.
   func keep(_ page: StoredPage<Item>, at index: Int, isLast: Bool) async throws
 }
 
@@ -34,16 +34,16 @@ public struct StoredPage<Item: Sendable>: Sendable {
   public var position: Position
   /// The position of the next page; nil on the last one.
   public var next: Position?
-  /// The position of the previous page, if the server says it.
+  /// The position of the previous page, if the server gives it.
   public var previous: Position?
   /// The total that the server declared with this page.
   public var total: Total?
-  /// True for a part of a page that is not the last one; nil otherwise, so that it takes no room.
+  /// True for a part of a page that is not its last part; nil otherwise, so that it takes no room.
   var hasMoreParts: Bool?
   /// The validators for asking the server whether the page has changed (`ETag`, `Last-Modified`).
   package var version: PageVersion?
 
-  /// Takes what a store keeps of `page`.
+  /// Creates the stored part of `page`.
   public init(_ page: Page<Item>) {
     items = page.items
     (position, next, previous, total) = (page.position, page.next, page.previous, page.total)
@@ -70,10 +70,10 @@ public actor MemoryListStore<Item: Sendable>: ListStore {
   /// Creates a store that has these pages.
   public init(_ pages: [StoredPage<Item>] = []) { kept = pages }
 
-  /// The stored pages.
+  /// Returns the stored pages.
   public func pages() -> [StoredPage<Item>] { kept }
 
-  /// Stores a page.
+  /// Stores a page, as `ListStore` demands.
   public func keep(_ page: StoredPage<Item>, at index: Int, isLast: Bool) {
     kept = kept.prefix(index) + [page] + (isLast ? [] : kept.dropFirst(index + 1))
   }
@@ -99,7 +99,8 @@ public actor MemoryListStore<Item: Sendable>: ListStore {
 
   init(_ store: any ListStore<Item>) { self.store = store }
 
-  /// The stored pages, as long as each leads to the next; none if the store fails.
+  /// Returns the stored pages, up to the first one that does not lead to the next; empty if the
+  /// store fails.
   func restore() async -> [Page<Item>] {
     do {
       let stored = try await store.pages()
@@ -114,8 +115,8 @@ public actor MemoryListStore<Item: Sendable>: ListStore {
     }
   }
 
-  /// Stores the pages that are new since the last call, if the list has every page from the start
-  /// of the listing.
+  /// Stores the pages that are new since the last call, if the list has loaded every page from the
+  /// start of the listing.
   func keep(_ list: ListSnapshot<Item>) {
     let content = list.content
     if content.generation != generation, list.pages.isEmpty, content.isEnd, !kept.isEmpty {
@@ -142,15 +143,15 @@ public actor MemoryListStore<Item: Sendable>: ListStore {
         continue
       }
       var stored = StoredPage(page)
-      // Servers that sign their links send another one for the same place each time: the next page
-      // is known by the position that it was loaded from.
+      // A server that signs its links sends another link to the same page each time, so the next
+      // page is known by the position that it was loaded from.
       stored.next = new.next
       write(stored, at: ordinal, isLast: ordinal == kept.count - 1)
     }
   }
 
-  /// The next position to store for a page whose successor is not held: the stored one, unless the
-  /// page changed.
+  /// Returns the next position to store for a page whose successor is not held: the stored one,
+  /// unless the page changed.
   private func link(of page: Kept, at ordinal: Int) -> Position? {
     guard ordinal + 1 < kept.count else { return page.next }
     let old = kept[ordinal]
@@ -163,8 +164,8 @@ public actor MemoryListStore<Item: Sendable>: ListStore {
     if writer == nil { writer = Task { await writeAll() } }
   }
 
-  /// After an error, the pages behind the one that failed are dropped too; the next snapshot brings
-  /// them again.
+  /// Writes the waiting pages. After an error, the pages after the failed one are dropped too; the
+  /// next snapshot brings them again.
   private func writeAll() async {
     while !waiting.isEmpty {
       let (page, index, isLast) = waiting.removeFirst()
