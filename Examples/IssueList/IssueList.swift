@@ -10,8 +10,9 @@ import QuireListModel
 @main
 struct IssueList {
   static func main() async throws {
-    let url = CommandLine.arguments.dropFirst().first ?? "http://127.0.0.1:8080/issues"
-    let cursor = PageClient().cursor(of: Issue.self, at: url, pagination: .linkHeader)
+    guard CommandLine.arguments.count == 2 else { fatalError("usage: IssueList URL") }
+    let cursor = PageClient().cursor(
+      of: Issue.self, at: CommandLine.arguments[1], pagination: .linkHeader)
     let model = IssueListModel(cursor) { _ in }
     try await model.issues.start()
     for issue in model.issues.items { print(issue.id, issue.title) }
