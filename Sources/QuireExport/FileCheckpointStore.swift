@@ -19,8 +19,13 @@ public struct FileCheckpointStore: CheckpointStore {
       throw SinkError(
         .unsupported, "A checkpoint cannot be called \"\(name)\": that is no file's name.")
     }
-    try? FileManager.default.createDirectory(
-      atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    do {
+      try FileManager.default.createDirectory(
+        atPath: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+    } catch {
+      throw SinkError(
+        .writeFailed, "\(folder): the folder cannot be created: \(error.localizedDescription)")
+    }
     return try Session("\(folder)/\(name)")
   }
 

@@ -75,8 +75,9 @@ struct FanOutPlaces: Sendable {
     guard case .array(let children)? = value["open"], !isOrdered || children.count < 2 else {
       throw PageError(
         .positionMismatch,
-        "The position is not one of a listing of listings that is read \(isOrdered ? "in order" : "at once"): "
-          + "it was made by another one.", attempts: 0)
+        "The position does not belong to a flatMap whose listings are read "
+          + "\(isOrdered ? "in order" : "at once"). Resume with the one that made it.",
+        remedies: [Remedy(.position, ["start"])], attempts: 0)
     }
     open = children.enumerated().map { index, child in
       (

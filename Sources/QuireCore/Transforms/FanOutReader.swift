@@ -195,7 +195,8 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
       guard let item = page?.items.first else {
         throw PageError(
           .positionMismatch,
-          "A listing that was being read has no parent any more: the parents' listing has changed.")
+          "A listing that was being read has no parent any more: the parents' listing has changed.",
+          remedies: [Remedy(.position, ["start"])])
       }
       state.places.open.removeFirst()
       state.waiting.append(

@@ -88,7 +88,7 @@ struct ParallelWindow: Hashable, Sendable {
       return
     }
     rest = max(0, rest - 1)
-    if rest == 0, width > 1, let shortest, mean > shortest * 2 + Self.grain {
+    if rest == 0, width > 1, let shortest, mean > shortest * Self.tolerance + Self.grain {
       let wanted = Double(width) * max(0.5, Self.tolerance * (shortest / mean))
       trial = Trial(width: width, time: mean)
       narrow(
