@@ -22,7 +22,8 @@ public enum FeedDate {
 /// dates that begin with the month's name; `yyyy/mm/dd`, `yy-mm-dd`, `dd.mm.yyyy`, `mm/dd/yyyy`;
 /// times with AM and PM; and seconds or milliseconds since 1970. Month names may be in twenty-one
 /// languages; the Chinese, Japanese and Korean characters for year, month and day are read, too. A
-/// time without a zone, or in an unknown one, is UTC (RFC 2822, §4.3).
+/// time without a zone, or in an unknown one, is UTC (RFC 2822, §4.3). A date before the year 2 is
+/// not read.
 struct FeedDateReader {
   /// The forms of dates that formats require.
   enum Style {
@@ -45,8 +46,16 @@ struct FeedDateReader {
 
   private let bytes: [UInt8]
 
+  /// The beginning of the year 2. Programs that have no date write the first one that they know: Go
+  /// and .NET 0001-01-01, PHP -0001-11-30.
+  private static let earliest = -62_104_060_800.0
+
   /// Parses a date. Returns nil if the text is not a date.
   static func read(_ text: String, as style: Style) -> Finding? {
+    finding(text, as: style).flatMap { $0.seconds < earliest ? nil : $0 }
+  }
+
+  private static func finding(_ text: String, as style: Style) -> Finding? {
     // No date is longer.
     guard text.utf8.count <= 128 else { return nil }
     var text = text.utf8.allSatisfy { $0 < 0x80 } ? text : eastern(text)
