@@ -79,6 +79,22 @@ struct HabitTests {
     #expect(throws: PageError.self) { try parsed("<html xmlns='urn:mine'/>") }
   }
 
+  @Test("17-Rss, 17-Repairs: RSS in the namespace of another format is told by its name")
+  func otherNamespaces() throws {
+    for namespace in ["http://www.w3.org/2005/Atom", "http://purl.org/rss/1.0/modules/content/"] {
+      let page = try parsed(
+        """
+        <rss version="2.0" xmlns="\(namespace)" xmlns:atom="\(namespace)"><channel><title>T</title>
+        <atom:link rel="self" href="http://a.test/f"/><link>http://a.test/</link><item><guid>1</guid>
+        <title>t</title><link>http://a.test/1</link><description>d</description></item></channel></rss>
+        """)
+      #expect(page.feed.title?.value == "T" && page.feed.url == "http://a.test/")
+      #expect(page.feed.repairs == [FeedRepair(.unknownNamespace)])
+      #expect(page.entries.map(\.id) == ["1"] && page.entries[0].url == "http://a.test/1")
+      #expect(page.entries[0].summary?.value == "d")
+    }
+  }
+
   @Test("17-Modules, 17-Atom: namespaces that publishers write with https are those with http")
   func secureNamespaces() throws {
     let rss = try parsed(

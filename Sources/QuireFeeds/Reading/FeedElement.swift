@@ -223,12 +223,12 @@ extension FeedElement {
   /// Returns the meaning of each name of a page, by number, and whether the root's namespace is
   /// known.
   ///
-  /// If the root's namespace is unknown, the root's name identifies the format, and elements in
-  /// that namespace belong to the format.
+  /// If the namespace is not known, or is that of another format, the root's name identifies the
+  /// format, and elements in that namespace belong to it.
   static func table(of document: XMLDocument) -> (elements: [FeedElement?], isKnown: Bool) {
     let root = document.name(document.root.nameNumber)
     let home = key(of: root.namespace)
-    let isKnown = spaces[home] != nil
+    let isKnown = spaces[home].flatMap { names[$0]?[root.local.lowercased()] } != nil
     let elements = (0..<document.nameCount).map { number -> FeedElement? in
       let name = document.name(number)
       let key = key(of: name.namespace)
