@@ -62,6 +62,13 @@ struct EncodingTests {
       contentType: "text/xml; charset=utf-8", whole: { wide($0, isBig: true, mark: true) },
       expected: "é"),
     Case(
+      name: "UTF-8 whose Content-Type says UTF-16", contentType: "text/xml; charset=utf-16",
+      title: [0xC3, 0xA9], expected: "é", repairs: [.wrongEncoding]),
+    Case(
+      name: "windows-1251 whose Content-Type says UTF-16", declared: "windows-1251",
+      contentType: "text/xml; charset=utf-16", title: [0xCF, 0xF0], expected: "Пр",
+      repairs: [.wrongEncoding, .legacyEncoding]),
+    Case(
       name: "Shift_JIS", declared: "Shift_JIS", title: [0x93, 0xFA, 0x96, 0x7B], expected: "日本",
       repairs: [.legacyEncoding]),
     Case(

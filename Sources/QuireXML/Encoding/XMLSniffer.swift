@@ -51,6 +51,10 @@ enum XMLSniffer {
       // "utf-16" without a mark: the bytes show the order, and big-endian is the standard's
       // default.
       let isWide = encoding == .utf16BigEndian || encoding == .utf16LittleEndian
+      // Every other character of markup has a zero in UTF-16.
+      if isWide, head.count >= 4, !head.prefix(4).contains(0) {
+        throw .encoding("the server calls it \(ServerText(charset)), and its bytes are not")
+      }
       return Finding(encoding: isWide ? shape ?? encoding : encoding, label: charset, markLength: 0)
     }
     if let shape { return Finding(encoding: shape, label: "UTF-16", markLength: 0) }

@@ -133,6 +133,10 @@ struct EncodingTests {
     }
     #expect(try text(Array("<a>é</a>".utf8)) == "é")
     #expect(try text(page("UTF-16", utf8), leniency: []) == "é")
+    let error = #expect(throws: PageError.self) {
+      try text(page("utf-8", utf8), charset: "utf-16", leniency: [])
+    }
+    #expect(error?.message.contains("utf-16, and its bytes are not") == true)
   }
 
   @Test("E5: an error in the middle names its byte, line and column")
