@@ -322,8 +322,9 @@ public actor Aggregator {
     for subscription in claimed where !queue.contains(subscription.id) {
       if subscription.schedule.isSkipped(now) {
         // Store the postponement, or the next claim would return this feed again instead of others.
-        let poll = FeedPoll(postponing: subscription, at: now, holder: holder)
-        try await store.apply(.polled(poll))
+        var postponed = subscription
+        postponed.schedule.postpone(at: now)
+        try await store.apply(.polled(FeedPoll(postponed: postponed, at: now, holder: holder)))
         continue
       }
       known[subscription.id] = subscription

@@ -37,6 +37,14 @@ struct FeedPoller: Sendable {
   ) async throws -> Answer {
     let validators = PageValidators(subscription.validators, capacity: 256)
     var reading = try await read(subscription, validators, isLast: isLast)
+    let error = reading.error.map(PageError.init(ofPoll:))
+    if let error, error.serverPause != nil {
+      var postponed = subscription
+      postponed.schedule.polled(PollOutcome(of: error, at: now), at: now, random: random)
+      return Answer(
+        poll: FeedPoll(postponed: postponed, at: now), traffic: reading.traffic, isUnchanged: false,
+        error: error)
+    }
     var shared = subscription.sharedIdentities ?? []
     Self.tellApart(&reading.entries, &shared)
     var known = subscription
@@ -56,8 +64,7 @@ struct FeedPoller: Sendable {
       unchanged: unchanged, changed: scheduled(known, outcome, now, random, redirect),
       entries: reading.entries, time: now)
     return Answer(
-      poll: poll, traffic: reading.traffic, isUnchanged: isUnchanged,
-      error: reading.error.map(PageError.init(ofPoll:)))
+      poll: poll, traffic: reading.traffic, isUnchanged: isUnchanged, error: error)
   }
 
   /// Reads the pages of a poll. Throws only `CancellationError`.

@@ -57,7 +57,7 @@ public struct FeedPoll: Sendable {
   /// The holder of the lease, on a `SharedFeedStore`: the poll is stored only while the host
   /// belongs to that holder. Default nil: it is always stored.
   public var holder: String?
-  /// Whether nothing was polled, because the feed asks to skip this time.
+  /// Whether nothing was polled, because the feed or its server asks not to be polled at this time.
   private(set) var isPostponement = false
 
   /// Creates the results of a poll.
@@ -72,10 +72,8 @@ public struct FeedPoll: Sendable {
     self.holder = holder
   }
 
-  /// Creates the postponement of a poll to the end of the time that the feed asks to skip.
-  init(postponing subscription: FeedSubscription, at now: Double, holder: String) {
-    var subscription = subscription
-    subscription.schedule.postpone(at: now)
+  /// Creates the postponement of a poll; `subscription` has its new time.
+  init(postponed subscription: FeedSubscription, at now: Double, holder: String? = nil) {
     self.init(
       unchanged: subscription, changed: subscription, entries: [], time: now, holder: holder)
     isPostponement = true

@@ -42,6 +42,8 @@ public struct PollOutcome: Hashable, Sendable {
   public var meanGap: Double?
   /// Whether the client refused to connect to the address (`refusedAddress`).
   var isRefused = false
+  /// Whether nothing was requested, because the server has asked for a pause after another request.
+  var isPaused = false
 
   /// Creates an outcome; by default only the result is known.
   public init(
@@ -89,8 +91,10 @@ extension PollOutcome {
     let isOwn = error?.redirectedTo == nil || response?.url == response?.permanentRedirect
     self.init(
       response?.status.code == 410 && isOwn ? .gone : .failed,
-      retryAfter: response.flatMap { ThrottleSignal.wait(in: $0.headerFields, now: now) })
+      retryAfter: response.flatMap { ThrottleSignal.wait(in: $0.headerFields, now: now) }
+        ?? error?.serverPause)
     isRefused = error?.code == .refusedAddress
+    isPaused = error?.serverPause != nil
   }
 
   /// Returns the freshness lifetime of an answer (RFC 9111, §4.2.1), at most a year; nil if the

@@ -26,7 +26,8 @@ import QuirePagination
 ///   back.
 /// - 410 ends polling.
 /// - A failure, including 429, leaves the interval as it is, and each further one in a row doubles
-///   it, up to a day. Jitter keeps feeds that failed together from being polled together.
+///   it, up to a day. Jitter keeps feeds that failed together from being polled together. The other
+///   feeds of a server that asks for a pause are delayed, which does not count as a failure.
 /// - If the next poll is further ahead than these rules allow, a wrong clock has set it, and the
 ///   feed is due at once.
 public struct PollSchedule: Hashable, Sendable, Codable {
@@ -123,6 +124,11 @@ public struct PollSchedule: Hashable, Sendable, Codable {
     // A last change in the future, which a wrong clock recorded, would hide all changes before it.
     lastChange = lastChange.map { min($0, now) }
     retryAt = outcome.retryAfter.map { now + seconds($0) }
+    if outcome.isPaused {
+      let wait = seconds(outcome.retryAfter) * (1 + 0.1 * random)
+      nextPoll = allowed(from: now + min(wait, rules.longestRetryAfter))
+      return
+    }
     switch outcome.result {
     case .gone where formerURL == nil:
       state = .ended

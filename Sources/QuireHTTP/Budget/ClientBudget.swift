@@ -165,7 +165,8 @@ final class ClientBudget: Sendable {
     PageError(
       .throttled,
       "The server asked to wait \(wait.words), longer than \(longest.words). Nothing was requested. Resume "
-        + "later from the checkpoint.", remedies: [.longerRetryAfter])
+        + "later from the checkpoint.", remedies: [.longerRetryAfter],
+      underlying: ServerPause(wait: wait))
   }
 
   private func raise(_ id: Int, _ lane: BudgetMachine.Lane, to level: ReadUrgency.Level) {

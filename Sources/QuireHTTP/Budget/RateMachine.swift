@@ -23,6 +23,9 @@ struct RateMachine {
 
   private var bucket = TokenBucket()
   private var windows: [ServerWindow] = []
+  /// The longest pause that a server can cause: programs run for months, and a server that asks for
+  /// ten years by mistake would never be asked again.
+  static let longestPause = Duration.seconds(7 * 86_400)
   /// The time before which the server wants no request.
   private var asked = Duration.zero
   /// The time before which descriptions want no request.
@@ -104,16 +107,17 @@ struct RateMachine {
     settle(grant)
     let number = grant?.number ?? 0
     if !isThrottling { isUnsure = false }
-    if let wait = allowance.wait, isThrottling, allowance.windows.isEmpty {
+    let wait = allowance.wait.map { min($0, Self.longestPause) }
+    if let wait, isThrottling, allowance.windows.isEmpty {
       learnt.refused(until: now + wait, at: now)
     } else if !isThrottling {
       learnt.taken(grant?.cost ?? 1)
     }
     merge(allowance, number: number, isThrottling: isThrottling, at: now)
-    if let wait = allowance.wait { asked = max(asked, now + wait) }
+    if let wait { asked = max(asked, now + wait) }
     if isThrottling {
       throttledAt = now
-      isUnsure = isUnsure || allowance.wait != nil
+      isUnsure = isUnsure || wait != nil
       if allowance.isEmpty { narrow(number) }
     } else if width < .max {
       successes += 1
@@ -299,7 +303,7 @@ struct ServerWindow {
     var left = said.remaining
     // The request was refused because this limit is used up.
     if isThrottling, left == nil, said.reset != nil { left = 0 }
-    let reset = said.reset.map { now + $0 }
+    let reset = said.reset.map { now + min($0, RateMachine.longestPause) }
     // Otherwise the answer describes an earlier window.
     guard number > beganAt else { return }
     let isLater = number > knownAt
@@ -325,7 +329,8 @@ struct ServerWindow {
     } else if let length, isRefilled || resetAt == nil {
       resetAt = nil
       if left < 1, let limit, limit > 0 {
-        resetAt = now + RequestBudget.Rate(limit, per: length).time(for: 1)
+        let wait = RequestBudget.Rate(limit, per: length).time(for: 1)
+        resetAt = now + min(wait, RateMachine.longestPause)
       }
     }
     if isLater { knownAt = granted }

@@ -8,6 +8,17 @@ import QuirePagination
   import Foundation
 #endif
 
+/// The underlying error of a request that was not sent because its server asked for a pause.
+struct ServerPause: Error {
+  /// The rest of the pause.
+  let wait: Duration
+}
+
+extension PageError {
+  /// The rest of the pause that kept the request from being sent; nil for every other error.
+  package var serverPause: Duration? { (underlying as? ServerPause)?.wait }
+}
+
 /// Reads the waits that servers ask for.
 package enum ThrottleSignal {
   /// Returns the wait that `fields` ask for at `now`, in seconds since 1970: an explicit wait, or

@@ -1,6 +1,7 @@
 import HTTPTypes
 import QuireCore
 import QuireHTTP
+import QuireTesting
 import Synchronization
 import Testing
 
@@ -83,6 +84,46 @@ import Testing
     let schedule = try #require(await aggregator.subscriptions().first?.schedule)
     #expect(
       schedule.nextPoll - Self.start == wait, "\(answer.status) \(answer.fields) \(answer.body)")
+  }
+
+  @Test(
+    "17-Polling, H26: a host that wants to be left alone puts off its other feeds, which have not failed"
+  )
+  func pause() async throws {
+    let time = Mutex(Self.start)
+    let clock = ManualClock()
+    // Ten years are a mistake, of which a week is believed.
+    for wait in ["7200", "315360000"] {
+      let end = min(Double(wait) ?? 0, 168 * Self.hour)
+      let first = time.withLock { $0 }
+      let web = FeedWeb { url, _ in
+        time.withLock { $0 } < first + end
+          ? Self.answer(429, ["Retry-After": wait]) : Self.answer()
+      }
+      var environment = Aggregator.Environment()
+      environment.now = { time.withLock { $0 } }
+      environment.random = { 0.99 }
+      var configuration = PageClient.Configuration.feed
+      configuration.clock = clock
+      let aggregator = Aggregator(
+        store: MemoryFeedStore(),
+        client: PageClient(transport: web, configuration: configuration),
+        settings: AggregatorSettings(limits: PollingLimits(hostGap: .zero)),
+        environment: environment)
+      let feeds = ["1", "2", "3"].map { "https://\(wait).test/\($0)" }
+      for feed in feeds { try await aggregator.subscribe(to: feed) }
+      try await aggregator.pollDue()
+      #expect(web.urls == [feeds[0]])
+      let known = try await aggregator.subscriptions()
+      #expect(known.map(\.schedule.failures) == [1, 0, 0])
+      #expect(known.map(\.health.failures) == [1, 0, 0] && known[1].health.lastError == nil)
+      #expect(known.allSatisfy { $0.schedule.nextPoll >= first + end })
+      let latest = known.map(\.schedule.nextPoll).max() ?? 0
+      clock.advance(by: .seconds(latest - first))
+      time.withLock { $0 = latest }
+      try await aggregator.pollDue()
+      #expect(web.urls.dropFirst().sorted() == feeds)
+    }
   }
 
   @Test(

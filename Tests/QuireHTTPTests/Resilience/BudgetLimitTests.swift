@@ -374,17 +374,22 @@ struct BudgetLimitTests {
     #expect(try await cursor.items.collected() == [1])
   }
 
-  @Test("15-Rate: numbers of a server that no time can hold make a request wait for a century")
-  func centuries() {
-    let century = Duration.seconds(3.2e9)
+  @Test(
+    "15-Rate: no word of a server makes requests wait for more than a week, and no cost for more than a century"
+  )
+  func longestWaits() {
+    let (week, century) = (Duration.seconds(604_800), Duration.seconds(3.2e9))
     let answers: [HTTPFields] = [
       [.init("RateLimit-Policy")!: #""a";q=1e-30;w=60"#, .init("RateLimit")!: #""a";r=0"#],
       [.init("X-RateLimit-Limit")!: "1e-30;w=60", .init("X-RateLimit-Remaining")!: "0"],
+      [.init("X-RateLimit-Remaining")!: "0", .init("X-RateLimit-Reset")!: "99999999"],
+      [.retryAfter: "315360000"],
     ]
     for fields in answers {
       var machine = RateMachine()
-      machine.answered(nil, ServerAllowance(fields, now: 0), isThrottling: false, at: .zero)
-      #expect(machine.verdict(RequestBudget(), at: .zero) == .at(century, isServers: true))
+      machine.answered(nil, ServerAllowance(fields, now: 0), isThrottling: true, at: .zero)
+      #expect(machine.verdict(RequestBudget(), at: .zero) == .at(week, isServers: true))
+      #expect(machine.verdict(RequestBudget(), at: week) == .now)
     }
     // What a body says that a request cost.
     let budget = RequestBudget(rate: .init(1, per: .seconds(1)))
