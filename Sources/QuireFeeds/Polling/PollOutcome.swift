@@ -38,8 +38,12 @@ public struct PollOutcome: Hashable, Sendable {
   public var schedule: FeedSchedule
   /// The publication time of the newest entry, in seconds since 1970; nil if unknown.
   public var newestEntry: Double?
-  /// The mean time between the entries of the page, in seconds; nil if fewer than two have dates.
+  /// The mean time between the entries of the page's newer half, in seconds, because one old entry
+  /// that is pinned says nothing; nil if fewer than two have dates.
   public var meanGap: Double?
+  /// The publication time of the page's middle entry, in seconds since 1970; nil if fewer than two
+  /// have dates.
+  public var middleEntry: Double?
   /// Whether the client refused to connect to the address (`refusedAddress`).
   var isRefused = false
   /// Whether nothing was requested, because the server has asked for a pause after another request.
@@ -49,7 +53,7 @@ public struct PollOutcome: Hashable, Sendable {
   public init(
     _ result: Result, maxAge: Duration? = nil, retryAfter: Duration? = nil,
     permanentRedirect: String? = nil, schedule: FeedSchedule = FeedSchedule(),
-    newestEntry: Double? = nil, meanGap: Double? = nil
+    newestEntry: Double? = nil, meanGap: Double? = nil, middleEntry: Double? = nil
   ) {
     self.result = result
     self.maxAge = maxAge
@@ -58,6 +62,7 @@ public struct PollOutcome: Hashable, Sendable {
     self.schedule = schedule
     self.newestEntry = newestEntry
     self.meanGap = meanGap
+    self.middleEntry = middleEntry
   }
 }
 
@@ -71,16 +76,17 @@ extension PollOutcome {
   ) {
     let fields = page.http?.head.headerFields ?? [:]
     let dates = page.items.compactMap { $0.date?.timeIntervalSince1970 }.filter { $0 <= now }
-    let newest = dates.max()
+      .sorted(by: >)
+    let (newest, half) = (dates.first, dates.count / 2)
+    let middle = half > 0 ? dates[half] : nil
     var gap: Double?
-    if let newest, let oldest = dates.min(), dates.count > 1 {
-      gap = (newest - oldest) / Double(dates.count - 1)
-    }
+    if let newest, let middle { gap = (newest - middle) / Double(half) }
     self.init(
       isNew && !page.isUnchanged ? .changed : .unchanged, maxAge: Self.freshness(fields, at: now),
       retryAfter: ThrottleSignal.wait(in: fields, now: now),
       permanentRedirect: page.http?.permanentRedirect,
-      schedule: page.feed?.schedule ?? schedule, newestEntry: newest, meanGap: gap)
+      schedule: page.feed?.schedule ?? schedule, newestEntry: newest, meanGap: gap,
+      middleEntry: middle)
   }
 
   /// Creates the outcome of a poll that failed with `error` at `now`: `gone` for a 410 of the

@@ -20,7 +20,7 @@ import QuirePagination
 /// - No poll in `skipHours` and on `skipDays`.
 /// - `Retry-After` is obeyed, up to a week.
 /// - A feed that changes rarely is polled rarely: after three quarters of the mean time between its
-///   changes, within these limits.
+///   changes, within these limits, but before more than half of its entries can have left it.
 /// - 301 and 308 change the address when two polls in a row were redirected to the same target, by
 ///   permanent redirects only. If the first poll at the new address fails, the address changes
 ///   back.
@@ -58,6 +58,8 @@ public struct PollSchedule: Hashable, Sendable, Codable {
   private var lastChange: Double?
   /// The mean time between changes in seconds, weighted towards recent ones.
   private var meanChange: Double?
+  /// The publication time of the page's middle entry.
+  private var middleEntry: Double?
   /// The target of a permanent redirect, and the number of polls in a row that were redirected
   /// there.
   private var move: Move?
@@ -166,6 +168,7 @@ public struct PollSchedule: Hashable, Sendable, Codable {
     (state, failures, asked) = (.active, 0, outcome.schedule)
     if case .changed = outcome.result { noteChange(at: outcome.newestEntry ?? now, now) }
     meanChange = meanChange ?? outcome.meanGap
+    middleEntry = outcome.middleEntry ?? middleEntry
     interval = adapted(at: now, outcome)
     // Up to a tenth later, to spread the feeds of one host, and never before the end of
     // `Retry-After`.
@@ -215,6 +218,8 @@ public struct PollSchedule: Hashable, Sendable, Codable {
       let silence = max(0, now - lastChange)
       wanted = max(meanChange ?? silence, silence / 2) * 0.75
     }
+    // Half of its entries are newer, so in this time as many will leave it again.
+    if let middleEntry { wanted = min(wanted, now - middleEntry) }
     let asked =
       [
         outcome.maxAge.map { seconds($0) }, outcome.schedule.timeToLive.map { seconds($0) },

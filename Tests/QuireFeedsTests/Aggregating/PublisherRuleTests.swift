@@ -1,3 +1,4 @@
+import Foundation
 import HTTPTypes
 import QuireCore
 import QuireHTTP
@@ -124,6 +125,37 @@ import Testing
       try await aggregator.pollDue()
       #expect(web.urls.dropFirst().sorted() == feeds)
     }
+  }
+
+  @Test(
+    "17-Polling, 17-Aggregator: no entry leaves a lively feed unseen, however old one is that is pinned",
+    arguments: [40, 1_825, 20_833])
+  func pinned(days: Double) async throws {
+    let time = Mutex(Self.start)
+    @Sendable func published() -> Int { Int((time.withLock { $0 } - Self.start) / Self.hour) }
+    @Sendable func date(_ time: Double) -> String {
+      Date(timeIntervalSince1970: time).formatted(.iso8601)
+    }
+    let web = FeedWeb { _, _ in
+      var items = (published() - 14...published()).reversed().map {
+        ($0, date(Self.start + Double($0) * Self.hour))
+      }
+      items.append((-1_000, date(Self.start - days * 24 * Self.hour)))
+      let body = items.map { "<item><guid>urn:\($0)</guid><dc:date>\($1)</dc:date></item>" }
+      // A prefix that needs no namespace.
+      return .init(body: "<rss><channel>\(body.joined())</channel></rss>")
+    }
+    let store = MemoryFeedStore()
+    let aggregator = Self.aggregator(web, store) { time.withLock { $0 } }
+    try await aggregator.subscribe(to: "https://a.test/f")
+    while published() < 240 {
+      try await aggregator.pollDue()
+      let schedule = try #require(await aggregator.subscriptions().first?.schedule)
+      time.withLock { $0 = schedule.nextPoll }
+    }
+    try await aggregator.pollDue()
+    let found = try await store.entries(EntrySelection(), at: nil, limit: 1_000).items
+    #expect(found.count == published() + 16)
   }
 
   @Test(
