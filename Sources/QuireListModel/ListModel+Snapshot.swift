@@ -51,7 +51,10 @@ extension ListModel {
       let isSameRun = snapshot.list.content.generation == earlier.list.content.generation
       if earlier.items.indices.contains(index) {
         let item = earlier.itemInRun(atRow: row)
-        if !isSameRun || snapshot.isOrdered || snapshot.heldInRun.contains(item) {
+        // Items are counted anew where a page before them was loaded again and has more: one that
+        // is still shown is known by its identity.
+        let isShown = !difference.removed.contains { $0.index == index }
+        if isShown || !isSameRun || snapshot.isOrdered || snapshot.heldInRun.contains(item) {
           return snapshot.expectedBefore + difference.index(of: index)
         }
         return snapshot.row(ofItemInRun: item)

@@ -209,6 +209,30 @@ import Testing
   // MARK: Windows and rows
 
   @Test(
+    "18-Window: a row keeps its item where a page before it came again with more, and was dropped"
+  )
+  func grownPage() async throws {
+    let pages = Mutex((0..<5).map { [Row(id: $0 * 10), Row(id: $0 * 10 + 1)] })
+    let cursor = Cursor<Row> { position in
+      let number = position?.value?.integer ?? 0
+      return Page(
+        pages.withLock { $0[number] }, next: number < 4 ? Position(integerLiteral: number + 1) : nil
+      )
+    }
+    let model = ListModel(
+      cursor, options: ListOptions(threshold: .onDemand, window: ListWindow(pages: 3)))
+    while try await model.loadMore() {}
+    let before = model.snapshot
+    #expect(model.shown == "20 21 30 31 40 41" && before.expectedBefore == 4)
+    pages.withLock { $0[1] += [Row(id: 12), Row(id: 13)] }
+    try await model.loadBefore()
+    try await model.loadMore()
+    #expect(model.shown == "20 21 30 31 40 41" && model.snapshot.expectedBefore == 6)
+    let change = model.snapshot.change(from: before)
+    #expect((4..<10).map { change.row(of: $0) } == Array(6..<12))
+  }
+
+  @Test(
     "18-Window: a row keeps its number and its place while pages are dropped and loaded around it")
   func anchors() async throws {
     let source = ScriptedSource(
