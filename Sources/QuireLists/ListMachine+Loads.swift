@@ -281,7 +281,7 @@ extension ListMachine {
     }
   }
 
-  private var isEmptyListing: Bool {
+  var isEmptyListing: Bool {
     content.loaded + content.prepended + content.itemsBefore == 0
       && !options.deliversEmptyFirstPage
   }

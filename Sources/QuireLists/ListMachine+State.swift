@@ -50,6 +50,8 @@ extension ListMachine {
     // While dropped pages follow the pages held, the end of the listing does not matter.
     switch shown.settled {
     case .exhausted, .loadingMoreError: return content.back.isEmpty ? shown.settled : .content
+    // Items may have come before the start of a list that began at the end of its listing.
+    case .empty where !isEmptyListing: return .exhausted
     default: return shown.settled
     }
   }

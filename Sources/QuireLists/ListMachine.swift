@@ -324,7 +324,7 @@ struct ListMachine<Item: Sendable>: Sendable {
       demandLoad(&effects, isRetry: true)
     case (_, .failed(let load, _, _)):
       wait(ticket, for: .load(load), &effects)
-    case (.idle, .exhausted) where shown.settled == .empty:
+    case (.idle, .exhausted) where state == .empty:
       return reload(ticket: ticket)
     default:
       if case .failed = content.head { return loadBefore(ticket: ticket) }

@@ -71,6 +71,21 @@ import Testing
     #expect(list.snapshot.items == [0, 1, 2])
   }
 
+  @Test("TI-07, P-8: a list that begins behind the last item is empty until items come before it")
+  func beginsBehindTheLastItem() async throws {
+    let source = ScriptedSource(items: [[0, 1], []])
+    let list = list(source, from: 2)
+    try await list.loadMore()
+    #expect(list.snapshot.state == .empty)
+    let states = list.states.makeAsyncIterator()
+    try await list.loadBefore()
+    #expect(await states.next(2) == [.empty, .exhausted])
+    #expect(list.snapshot.items == [0, 1])
+    // Nothing failed, and nothing is empty.
+    #expect(try await list.retry() == false)
+    #expect(source.requests == [2, 1])
+  }
+
   @Test("P-8: an error before the start is no error behind the end, and the other way round")
   func independentErrors() async throws {
     let source = ScriptedSource(sizes: 1, 1, 1)
