@@ -249,6 +249,11 @@ struct ListContent<Item: Sendable>: Sendable {
     if ordinal < 0 { heldStart -= growth }
   }
 
+  /// Marks the pages after this one as stale: they may have changed since they were loaded.
+  mutating func expire(after ordinal: Int) {
+    for index in stamps.indices where first + index > ordinal { stamps[index].isStale = true }
+  }
+
   /// Returns the page without the items that the next part of the same source page has.
   func own(_ page: Page<Item>, at ordinal: Int) -> Page<Item> {
     guard known.contains(ordinal + 1) else { return page }

@@ -76,8 +76,8 @@ extension ListMachine {
     }
   }
 
-  /// Whether a reloaded first page equals the one held, so that the later pages, which came from a
-  /// store, stay.
+  /// Whether a reloaded first page equals the one held, so that the later pages, of which some came
+  /// from a store, stay, and are loaded again when a view shows them.
   private func keeps(_ page: Page<Item>) -> Bool {
     guard let isSame, content.first == 0, content.front.isEmpty, let held = content.pages.first,
       content.stamps.contains(where: \.isStale), page.next == held.next
@@ -89,6 +89,7 @@ extension ListMachine {
     _ page: Page<Item>, _ running: Running, _ effects: inout Effects
   ) {
     content.hold(page, at: 0, PageStamp(load: running.id))
+    content.expire(after: 0)
     if case .failed = content.tail { content.tail = .open }
     shown.settled = .content
     if content.isExhausted { shown.settled = isEmptyListing ? .empty : .exhausted }

@@ -1,6 +1,7 @@
 import Foundation
 import QuireCore
 import QuireTesting
+import Synchronization
 import TestSupport
 import Testing
 
@@ -99,6 +100,35 @@ import Testing
     while try await model.loadMore() {}
     #expect(model.shown == "0 1 8 2 3 4 5")
     #expect(!model.snapshot.list.isStale && model.state == .exhausted)
+  }
+
+  @Test(
+    "18-Store: behind a first page that has not changed, a reload leaves no page as it came before")
+  func reloadsWhatWasLoaded() async throws {
+    let pages = Mutex([[0, 1], [2, 3], [4, 5]])
+    let cursor = Cursor<Row> { position in
+      let number = position?.value?.integer ?? 0
+      return Page(
+        pages.withLock { $0[number] }.map { Row(id: $0) },
+        next: number < 2 ? Position(integerLiteral: number + 1) : nil)
+    }
+    let store = MemoryListStore<Row>()
+    let earlier = ListModel(cursor, options: .byHand, store: store)
+    while try await earlier.loadMore() {}
+    await earlier.settleStore()
+    let model = ListModel(cursor, options: .byHand, store: store)
+    try await model.start()
+    func show() async {
+      model.report(visible: 0..<4)
+      while model.snapshot.list.isLoadingAgain { await Task.yield() }
+    }
+    await show()
+    // The second page is in view and was loaded, the third is still that of the store.
+    #expect(model.shown == "0 1 2 3 4 5" && model.snapshot.list.isStale)
+    pages.withLock { $0[1] = [2, 8] }
+    try await model.reload()
+    await show()
+    #expect(model.shown == "0 1 2 8 4 5")
   }
 
   @Test("18-Store: a store that fails is told of, and costs the list nothing else")
