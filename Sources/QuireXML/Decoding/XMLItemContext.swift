@@ -21,6 +21,8 @@ final class XMLItemContext {
   }
   /// The node of the last error.
   var failedNode: Int?
+  /// How many lists were asked for that have no elements.
+  var emptyLists = 0
 
   /// A position among the child elements of `parent`. Types usually ask for fields in the page's
   /// order, so the search continues there, unless a passed element may have the name.

@@ -25,7 +25,9 @@ struct XMLValueDecoder: Decoder {
     switch value.role {
     case .member: return XMLUnkeyedContainer(context, siblingsFrom: value.node)
     case .whole: return XMLUnkeyedContainer(context, childrenOf: value.node)
-    case .list: return XMLUnkeyedContainer(context, emptyIn: value.node)
+    case .list:
+      context.emptyLists += 1
+      return XMLUnkeyedContainer(context, emptyIn: value.node)
     case .attribute, .text: throw context.mismatch([Any].self, value)
     }
   }
@@ -35,7 +37,7 @@ struct XMLValueDecoder: Decoder {
   }
 }
 
-/// A collection, which is empty if the page has no element for it.
+/// A collection, which may exist although its first element is empty.
 private protocol XMLListType {}
 extension Array: XMLListType {}
 extension Set: XMLListType {}
@@ -80,11 +82,17 @@ extension XMLItemContext {
 
   /// Decodes the value for a key; a collection without elements is empty.
   func decode<T: Decodable>(_ type: T.Type, for key: any CodingKey, in node: Int) throws -> T {
-    guard let value = find(key.stringValue, in: node) else {
-      guard type is any XMLListType.Type else { throw missing(key, in: node) }
-      return try T(from: XMLValueDecoder(context: self, value: XMLValue(node: node, role: .list)))
-    }
-    return try decode(type, found: value)
+    if let value = find(key.stringValue, in: node) { return try decode(type, found: value) }
+    guard let list = emptyList(type, in: node) else { throw missing(key, in: node) }
+    return list
+  }
+
+  /// Returns a collection without elements; nil if the type does not decode elements. That is not
+  /// known beforehand: types may wrap collections, for example to leave out bad elements.
+  private func emptyList<T: Decodable>(_ type: T.Type, in node: Int) -> T? {
+    let before = emptyLists
+    let list = try? decode(type, XMLValue(node: node, role: .list))
+    return emptyLists > before ? list : nil
   }
 
   func decode<T: Decodable>(_ type: T.Type, _ value: XMLValue) throws -> T {

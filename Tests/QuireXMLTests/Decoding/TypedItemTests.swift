@@ -188,6 +188,66 @@ struct TypedItemTests {
       ])
   }
 
+  @Test("D-1: a list in a type of its own may have no elements, as an array may")
+  func wrappedLists() throws {
+    struct Lenient: Decodable, Sendable, Equatable {
+      struct Skipped: Decodable {}
+      var numbers: [Int] = []
+      init(_ numbers: [Int]) { self.numbers = numbers }
+      init(from decoder: any Decoder) throws {
+        var list = try decoder.unkeyedContainer()
+        while !list.isAtEnd {
+          if let number = try? list.decode(Int.self) {
+            numbers.append(number)
+          } else {
+            _ = try list.decode(Skipped.self)
+          }
+        }
+      }
+    }
+    struct Tags: Decodable, Sendable, Equatable {
+      var texts: [String]
+      init(_ texts: [String]) { self.texts = texts }
+      init(from decoder: any Decoder) throws {
+        texts = try decoder.singleValueContainer().decode([String].self)
+      }
+    }
+    struct Object: Decodable, Sendable, Equatable {
+      var n: Lenient
+      var tag: Tags
+      var other: ContiguousArray<Int>
+    }
+    let page = "<r><i><n>1</n><n>x</n><n>2</n><tag>a</tag><other>3</other></i><i/></r>"
+    #expect(
+      try items(Object.self, page).items == [
+        Object(n: Lenient([1, 2]), tag: Tags(["a"]), other: [3]),
+        Object(n: Lenient([]), tag: Tags([]), other: []),
+      ])
+  }
+
+  @Test("D-1: what does not ask for elements is missing where there is none", arguments: 0..<3)
+  func missingMembers(number: Int) throws {
+    struct Constant: Decodable { init(from decoder: any Decoder) {} }
+    struct Fallback: Decodable {
+      init(from decoder: any Decoder) {
+        _ = try? decoder.singleValueContainer().decode(JSONValue.self)
+      }
+    }
+    struct Members: Decodable { var n: [Int] }
+    struct Object: Decodable, Sendable {
+      var constant: Constant
+      var fallback: Fallback
+      var members: Members
+    }
+    var names = ["constant", "fallback", "members"]
+    let missing = names.remove(at: number)
+    let members = names.map { "<\($0)><n>1</n></\($0)>" }.joined()
+    let error = #expect(throws: PageError.self) {
+      try items(Object.self, "<r><i>\(members)</i></r>")
+    }
+    #expect(error?.message.contains("\"\(missing)\"") == true, "\(error?.message ?? missing)")
+  }
+
   @Test("D-1: what the options have in userInfo is there at every depth")
   func userInfo() throws {
     struct Part: Decodable, Sendable, Equatable {
