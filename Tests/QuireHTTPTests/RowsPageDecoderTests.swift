@@ -35,6 +35,7 @@ struct RowsPageDecoderTests {
     #expect(try items(String(page.dropLast()), type: "text/csv") == expected)
     #expect(try items("a\tb\n1\t2\n", type: "text/tab-separated-values") == [#"{"a":"1","b":"2"}"#])
     #expect(try items("a;b\n1;2,5\n", type: "text/csv") == [#"{"a":"1","b":"2,5"}"#])
+    #expect(try items("a;b\r1;2,5,6\r", type: "text/csv") == [#"{"a":"1","b":"2,5,6"}"#])
     #expect(try items("\u{FEFF}a\n1\n", type: "text/csv") == [#"{"a":"1"}"#])
     #expect(try items("", type: "text/csv") == [])
     #expect(try items("a,b\n", type: "text/csv") == [])

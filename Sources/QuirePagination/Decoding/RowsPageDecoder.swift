@@ -260,7 +260,7 @@ struct TableText {
     var isQuoted = false
     for byte in page {
       if byte == 0x22 { isQuoted.toggle() }
-      if !isQuoted, byte == 0x0A { break }
+      if !isQuoted, byte == 0x0A || byte == 0x0D { break }
       if !isQuoted, let index = known.firstIndex(of: byte) { counts[index] += 1 }
     }
     let most = counts.max() ?? 0
