@@ -40,10 +40,11 @@ public struct OPML: Hashable, Sendable {
   /// The maximum depth of nested folders.
   private static let deepest = 32
 
-  /// Parses a list as leniently as feeds are parsed: accepts attribute names in any case,
-  /// undeclared entities and control characters, and reads at most 32 nested folders.
+  /// Parses a list as leniently as feeds are parsed: accepts attribute names in any case, undeclared
+  /// entities, control characters, bare ampersands and brackets, and elements that are not closed;
+  /// reads at most 32 nested folders.
   ///
-  /// Throws `PageError` if it is not OPML, or larger than 32 MiB.
+  /// Throws `PageError` if it is not OPML, cut off, or larger than 32 MiB.
   public init(_ bytes: [UInt8]) throws {
     guard bytes.count <= 32 << 20 else {
       throw PageError(
@@ -76,8 +77,24 @@ public struct OPML: Hashable, Sendable {
       try parser.receive(bytes[...])
       return try parser.finish()
     } catch let fault as XMLFault {
-      throw fault.pageError
+      // The first error tells more than that of the repair.
+      guard fault.kind != .final, let document = try? mended(bytes) else { throw fault.pageError }
+      return document
     }
+  }
+
+  /// Parses the list from its repaired text.
+  private static func mended(_ bytes: [UInt8]) throws -> XMLDocument {
+    let text = try XMLPageText.utf8(
+      of: bytes, charset: nil, leniency: .feed.union(.invalidBytes)
+    ).text
+    let parser = try XMLPageParser(decoding: .feed, leniency: .feed, charset: "utf-8")
+    try text.withUnsafeBufferPointer { text in
+      var repair = MarkupRepair(
+        text, limits: .feed, namespaces: XMLLimits.feed.namespaces, isWhole: true)
+      try repair.run { try parser.receive($0[...]) }
+    }
+    return try parser.finish()
   }
 
   private mutating func read(_ parent: XMLTreeNode, _ folders: [String], _ seen: inout Set<String>)
@@ -89,7 +106,7 @@ public struct OPML: Hashable, Sendable {
         values[name.lowercased()] = values[name.lowercased()] ?? value
       }
       let name = values["text"] ?? values["title"]
-      guard let feed = values["xmlurl"] else {
+      guard let feed = values["xmlurl"]?.trimmingBlanks, !feed.isEmpty else {
         read(node, folders + [name ?? ""].filter { !$0.isEmpty }, &seen)
         continue
       }

@@ -101,10 +101,10 @@ struct MarkupRepair {
   // MARK: Beginning and end
 
   private static let roots: Set<String> = [
-    "rss", "feed", "rdf", "channel", "urlset", "sitemapindex", "entry",
+    "rss", "feed", "rdf", "channel", "urlset", "sitemapindex", "entry", "opml",
   ]
 
-  /// Moves to the first element that is the root of a feed.
+  /// Moves to the first element that is the root of a feed, or of a list of subscriptions.
   private mutating func findRoot() throws {
     var isClean = true
     while index < input.count {

@@ -45,6 +45,33 @@ import Testing
     #expect(read.outlines[0].title == "B\n<b> 'x'  ü")
   }
 
+  @Test(
+    "17-OPML: a list with broken markup is mended like a feed, and one cut off is refused"
+  )
+  func broken() throws {
+    let end = "</outline></body></opml>"
+    let folder = "<opml><body><outline text='Q & A'>"
+    for (text, title) in [
+      ("<outline text='a & b' xmlUrl='https://a.test/?a=1&b=2'/>\(end)", "a & b"),
+      ("<outline text='1 < 2' xmlUrl='\n https://a.test/?a=1&b=2 '>\(end)", "1 < 2"),
+      ("<outline text=a xmlUrl=https://a.test/?a=1&b=2 />\(end)", "a"),
+      ("<outline text='a' text='b' xmlUrl='https://a.test/?a=1&b=2'></body></opml>", "a"),
+    ] {
+      let list = try read(folder + text)
+      #expect(
+        list.outlines == [
+          .init(feedURL: "https://a.test/?a=1&b=2", title: title, folders: ["Q & A"])
+        ])
+    }
+    let legacy = try OPML(
+      Array("<?xml version='1.0' encoding='windows-1251'?>\(folder)<outline text='".utf8)
+        + [0xCF, 0xF0] + Array("' xmlUrl='https://a.test/'/>\(end)".utf8))
+    #expect(legacy.outlines.map(\.title) == ["Пр"])
+    for text in ["<outline xmlUrl='https://a.test/'/>", "<outline xmlUrl='https://a.t"] {
+      #expect(throws: PageError.self) { try read(folder + text) }
+    }
+  }
+
   @Test("17-OPML: what is no list is refused, and a hostile one costs little")
   func hostile() throws {
     for text in ["", "no", "<rss/>", "<opml><body>", "{\"a\": 1}"] {
