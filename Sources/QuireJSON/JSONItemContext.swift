@@ -185,7 +185,7 @@ final class JSONItemContext {
 
   /// The most containers that an item may nest, as in `JSONDecoder`. The default of
   /// `DecodingLimits.depth` is lower.
-  private static let deepest = 512
+  static let deepest = 512
 
   private func isCurrent(_ place: JSONPlace) -> Bool {
     place.depth <= state.pointee.path.count
@@ -202,7 +202,7 @@ final class JSONItemContext {
     guard state.pointee.path.count == place.depth, isCurrent(place) else {
       return try elsewhere(node, codingPath(of: place, node: node) + [key], body)
     }
-    guard state.pointee.path.count < Self.deepest else { throw tooDeep }
+    guard state.pointee.path.count < Self.deepest else { throw DecodingError.tooDeep }
     state.pointee.serial &+= 1
     state.pointee.path.append(Step(key: key, serial: state.pointee.serial))
     defer { state.pointee.path.removeLast() }
@@ -268,12 +268,6 @@ final class JSONItemContext {
     state.pointee.path.prefix(
       state.pointee.path.count == ownDepth ? outerDepth : state.pointee.path.count
     ).map(\.key)
-  }
-
-  private var tooDeep: DecodingError {
-    .dataCorrupted(
-      .init(
-        codingPath: [], debugDescription: "The item nests more than \(Self.deepest) containers."))
   }
 }
 

@@ -47,6 +47,8 @@ public struct JSONReader: ~Copyable {
   /// The node of the item, where coding paths start.
   private let item: Int
   private let node: Int
+  /// The number of `JSONReadable` values around this one.
+  private let depth: Int
   /// The progress through the names, and the node after the last.
   private var progress: JSONNameProgress
   private let end: Int
@@ -55,9 +57,10 @@ public struct JSONReader: ~Copyable {
 
   fileprivate init(
     _ document: JSONDocument, _ bytes: UnsafePointer<UInt8>, _ tape: UnsafePointer<UInt64>,
-    item: Int, node: Int, _ notes: JSONReaderNotes
+    item: Int, node: Int, depth: Int = 0, _ notes: JSONReaderNotes
   ) {
     (self.bytes, self.tape) = (bytes, tape)
+    self.depth = depth
     self.notes = notes
     self.document = document
     self.item = item
@@ -234,7 +237,9 @@ public struct JSONReader: ~Copyable {
   }
 
   private func read<Value: JSONReadable>(_ type: Value.Type, at node: Int) throws -> Value {
-    var reader = JSONReader(document, bytes, tape, item: item, node: node, notes)
+    guard depth < JSONItemContext.deepest else { throw DecodingError.tooDeep }
+    var reader = JSONReader(
+      document, bytes, tape, item: item, node: node, depth: depth + 1, notes)
     return try Value(from: &reader)
   }
 

@@ -420,6 +420,13 @@ extension DecodingError {
         codingPath: path, debugDescription: "Cannot get \(wanted) -- found null value instead"))
   }
 
+  static var tooDeep: DecodingError {
+    .dataCorrupted(
+      .init(
+        codingPath: [],
+        debugDescription: "The item nests more than \(JSONItemContext.deepest) containers."))
+  }
+
   static func mismatch(
     _ type: Any.Type, found kind: JSONWord.Kind, at path: [any CodingKey]
   ) -> DecodingError {

@@ -23,6 +23,11 @@ final class XMLItemContext {
   var failedNode: Int?
   /// How many lists were asked for that have no elements.
   var emptyLists = 0
+  /// How many values are being decoded within each other.
+  var depth = 0
+  /// Deeper than any page of `DecodingLimits.depth`, unless that was raised: as deep as `JSONDecoder`
+  /// goes.
+  static let deepest = 512
 
   /// A position among the child elements of `parent`. Types usually ask for fields in the page's
   /// order, so the search continues there, unless a passed element may have the name.
@@ -313,6 +318,14 @@ extension XMLItemContext {
       .init(
         codingPath: codingPath(to: value.node), debugDescription: "Expected \(type), but \(found).")
     )
+  }
+
+  func tooDeep(_ value: XMLValue) -> DecodingError {
+    failedNode = value.node
+    return DecodingError.dataCorrupted(
+      .init(
+        codingPath: codingPath(to: value.node),
+        debugDescription: "The item nests more than \(Self.deepest) values."))
   }
 
   func missing(_ key: any CodingKey, in node: Int) -> DecodingError {

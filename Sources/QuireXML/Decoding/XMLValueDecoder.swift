@@ -114,6 +114,9 @@ extension XMLItemContext {
     } else if spellsKeys, let dictionary = type as? any XMLStringDictionary.Type {
       special = try dictionary.decode(value, self)
     } else {
+      guard depth < Self.deepest else { throw tooDeep(value) }
+      depth += 1
+      defer { depth -= 1 }
       do {
         return try T(from: XMLValueDecoder(context: self, value: value))
       } catch {

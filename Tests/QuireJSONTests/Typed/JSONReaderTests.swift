@@ -178,6 +178,27 @@ struct JSONReaderTests {
     }
   }
 
+  @Test("14-Reading, D-4: a type that follows the page down ends with an error, not with the stack")
+  func deep() throws {
+    struct Tree: JSONReadable {
+      let count: Int
+      init(from json: inout JSONReader) throws {
+        count = json.has("a") ? try json.list("a", of: Tree.self).reduce(1) { $0 + $1.count } : 1
+      }
+    }
+    func count(_ depth: Int) throws -> Int? {
+      let (head, end) = (String(repeating: #"{"a":["#, count: depth), "]}")
+      var page = JSONReadablePageDecoder<Tree>().begin(
+        DecodingContext(limits: DecodingLimits(depth: .max)))
+      try page.receive(Array("[\(head)\(String(repeating: end, count: depth))]".utf8))
+      _ = try page.finish()
+      return try page.items().items.first?.count
+    }
+    #expect(try count(500) == 500)
+    let error = #expect(throws: PageError.self) { try count(50_000) }
+    #expect(error?.code == .itemDecoding)
+  }
+
   @Test(
     "14-Untyped: values of an item are found by names, numbers and paths, and are nil otherwise")
   func untyped() throws {

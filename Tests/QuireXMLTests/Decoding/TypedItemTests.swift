@@ -225,6 +225,21 @@ struct TypedItemTests {
       ])
   }
 
+  @Test("D-1, D-4: a type that follows the page down ends with an error, not with the stack")
+  func deep() throws {
+    struct Tree: Decodable, Sendable { var k: [Tree] }
+    func page(_ depth: Int) -> String {
+      let (start, end) = (String(repeating: "<k>", count: depth), "</k>")
+      return "<r><i>\(start)\(String(repeating: end, count: depth))</i></r>"
+    }
+    let limits = DecodingLimits(depth: .max)
+    #expect(try items(Tree.self, page(200), limits: limits).items.count == 1)
+    let error = #expect(throws: PageError.self) {
+      try items(Tree.self, page(4000), limits: limits)
+    }
+    #expect(error?.code == .itemDecoding)
+  }
+
   @Test("D-1: what does not ask for elements is missing where there is none", arguments: 0..<3)
   func missingMembers(number: Int) throws {
     struct Constant: Decodable { init(from decoder: any Decoder) {} }
