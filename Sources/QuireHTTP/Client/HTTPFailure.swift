@@ -19,8 +19,9 @@ extension PageError {
   public var response: PageClient.Response? { (underlying as? HTTPFailure)?.response }
 
   /// Returns the error for a status without a body that the description does not explain.
-  static func noPage(_ status: HTTPResponse.Status) -> PageError {
-    PageError(
+  static func noPage(_ response: PageClient.Response) -> PageError {
+    let status = response.head.status
+    return PageError(
       .status,
       "The server answered \(status.words), which is neither a page nor an end by the description.",
       remedies: [
@@ -28,7 +29,7 @@ extension PageError {
           .end, ["status:\(status.code)"], condition: "where this API ends its listings so"),
         Remedy(
           .failure, ["\(status.code)"], condition: "where it means a page without items"),
-      ])
+      ], underlying: HTTPFailure(response: response))
   }
 }
 

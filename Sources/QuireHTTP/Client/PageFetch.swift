@@ -290,8 +290,7 @@ final class PageFetch<Item: Sendable> {
     _ transfer: Transfer
   ) throws -> (PageAnswer, DecodedItems<Item>)? {
     let response = transfer.response
-    // Only these statuses state that there is no body (RFC 9110, §15.3.5 and §15.3.6).
-    let isBodyless = [204, 205].contains(response.status.code)
+    let isBodyless = response.status.isBodyless
     let isSelfDelimiting = transfer.note?.format?.isSelfDelimiting ?? true
     let proven =
       response.framing == .explicit || decoder.isSelfDelimiting && isSelfDelimiting
@@ -325,7 +324,7 @@ final class PageFetch<Item: Sendable> {
       try goOn(behind: transfer, answer)
       return (answer, DecodedItems([]))
     case .page:
-      guard !isBodyless else { throw PageError.noPage(response.status) }
+      guard !isBodyless else { throw PageError.noPage(self.response(response, [])) }
       return try items(of: transfer, answer).map { (answer, $0) }
     }
   }
@@ -559,6 +558,11 @@ final class PageFetch<Item: Sendable> {
   }
 }
 
+extension HTTPResponse.Status {
+  /// Whether the status says by itself that nothing was meant to come (RFC 9110, §15.3.5 and §15.3.6).
+  fileprivate var isBodyless: Bool { [204, 205].contains(code) }
+}
+
 // MARK: - Requests beside those for pages
 
 extension PageFetch {
@@ -568,9 +572,13 @@ extension PageFetch {
       let response = try await success()
       var session = try decoder.begin(context(of: response))
       while let slice = try await nextSlice(of: response) { try session.receive(slice) }
-      let answer = answer(to: response, document: try session.finish())
-      if case .failure(let failure) = try engine.screen(answer) {
-        throw self.failure(failure, self.response(response, []))
+      let isBodyless = response.status.isBodyless
+      let answer = answer(
+        to: response, document: isBodyless ? EmptyDocument() : try session.finish())
+      switch try engine.screen(answer) {
+      case .failure(let failure): throw self.failure(failure, self.response(response, []))
+      case .page: if isBodyless { throw PageError.noPage(self.response(response, [])) }
+      case .end, .emptyPage: break
       }
       listing.health.paid(refund: exchange.takeRefund())
       return answer
