@@ -66,15 +66,60 @@ struct DetectorSign: Hashable {
           kind: .field, name: name, place: field.name.rawName, value: .string(field.value)))
     }
     let alone = answer.document.isXML ? outline.loneElements(named: vocabulary.lists) : []
-    let hasItems = outline.likelyList(vocabulary) != nil
+    let hasList = outline.nodes.contains { node in
+      node.kind == .list && !node.isInList && !PageOutline.isBesideItems(node.name)
+    }
+    var parameters: [String] = []
     for node in outline.nodes where !node.isInList {
-      if alone.contains(where: { node.path.hasPrefix($0 + "/") }) { continue }
+      if (alone + parameters).contains(where: { node.path.hasPrefix($0 + "/") }) { continue }
       // Pages of items link to the first and last page for jumps. In a collection without items
       // such a link may be the beginning of the listing.
-      if hasItems, ends.contains(PaginationVocabulary.normal(node.name)) { continue }
-      signs += Self.signs(of: node, vocabulary)
+      if hasList, ends.contains(PaginationVocabulary.normal(node.name)) { continue }
+      if let sign = self.parameters(in: node, of: answer) {
+        signs.append(sign)
+        parameters.append(node.path)
+      } else {
+        let own = Self.signs(of: node, vocabulary)
+        signs += own.isEmpty ? keys(in: node, of: answer, outline, vocabulary) : own
+      }
     }
     return signs
+  }
+
+  /// Returns the sign of an object whose members are the parameters of the next request, such as
+  /// `"next_page_params": {"index": 3, …}`; nil for other nodes.
+  private static func parameters(
+    in node: PageOutline.Node, of answer: PageAnswer
+  ) -> DetectorSign? {
+    let name = PaginationVocabulary.normal(node.name)
+    guard node.kind == .object, node.value == nil, let path = try? PagePath(node.path),
+      name.hasPrefix("next") || ["continue", "lastindexes"].contains(name),
+      case .object(let members)? = try? answer.document.value(at: path), members.count <= 20,
+      members.allSatisfy({ member in
+        switch member.value {
+        case .string(let text): PageOutline.keeps(text) && !isLink(text)
+        case .number, .bool, .null: true
+        case .array, .object: false
+        }
+      }), members.contains(where: { !$0.value.isBlank })
+    else { return nil }
+    return DetectorSign(kind: .token, name: name, place: node.path, value: .object(members))
+  }
+
+  /// Returns the sign of a value that the last item has as well and whose name says so, such as
+  /// `"last_appid": 730`.
+  private static func keys(
+    in node: PageOutline.Node, of answer: PageAnswer, _ outline: PageOutline,
+    _ vocabulary: PaginationVocabulary
+  ) -> [DetectorSign] {
+    let name = PaginationVocabulary.normal(node.name)
+    guard name.hasPrefix("last"), node.kind == .scalar, let value = node.value, !value.isBlank,
+      vocabulary.totals[name] == nil, let list = outline.likelyList(vocabulary),
+      let items = (try? PagePath(list.path)).map(Pagination.Items.path),
+      case .object(let members)? = try? answer.document.value(at: "", inLastItemOf: items),
+      members.contains(where: { $0.value.plainText == value.plainText })
+    else { return [] }
+    return [DetectorSign(kind: .token, name: name, place: node.path, value: value)]
   }
 
   /// Names of links that do not lead to the next page.
@@ -85,7 +130,13 @@ struct DetectorSign: Hashable {
   private static func signs(
     of node: PageOutline.Node, _ vocabulary: PaginationVocabulary
   ) -> [DetectorSign] {
-    let name = PaginationVocabulary.normal(node.name)
+    let whole = PaginationVocabulary.normal(node.name)
+    // `oslc:nextPage` counts by what stands behind the namespace, where the whole name is unknown.
+    let isKnown =
+      vocabulary.flags[whole] != nil || vocabulary.next[whole] != nil
+      || vocabulary.totals[whole] != nil
+    let local = node.name.split(separator: ":").last.map { PaginationVocabulary.normal(String($0)) }
+    let name = isKnown ? whole : local ?? whole
     func sign(_ kind: Kind) -> DetectorSign {
       let value = node.value.flatMap { $0.isBlank ? nil : $0 }
       return DetectorSign(kind: kind, name: name, place: node.path, value: value)
@@ -110,8 +161,8 @@ struct DetectorSign: Hashable {
   private static func isContinuation(_ name: String) -> Bool {
     let starts = ["continue", "continuation", "nextcursor", "nextpage", "nexttoken", "resumefrom"]
     let ends = [
-      "batch", "bookmark", "cursor", "href", "id", "key", "link", "marker", "offset", "start",
-      "token", "uri", "url",
+      "batch", "bookmark", "cursor", "from", "href", "id", "index", "key", "link", "marker", "name",
+      "offset", "position", "start", "startwith", "token", "uri", "url",
     ]
     let wholes = [
       "aftercursor", "continuation", "continuationtoken", "endcursor", "nextcursor", "nextmarker",

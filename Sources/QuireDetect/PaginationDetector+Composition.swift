@@ -28,8 +28,9 @@ extension PaginationDetector {
           let spelled = Self.withoutNext(Self.words(of: name, inField: sign.place))
           places += ownPlacements(for: name, base: Self.base(of: name))
           places += [.query(spelled)] + (vocabulary.next[name]?.ranked ?? [])
+          places.append(.query(Self.camel(spelled.words)))
         }
-        routes += Self.unique(places).prefix(2).map {
+        routes += Self.unique(places).prefix(3).map {
           Pagination.Route(.header(sign.place), send: $0)
         }
       case .flag, .total, .pages: continue
@@ -44,17 +45,20 @@ extension PaginationDetector {
     }
   }
 
-  /// Returns the end rule of a numeric continuation, because some servers end with 0 or -1 instead
-  /// of null; empty for other continuations.
+  /// Returns the end rules of a numeric continuation, because some servers end with 0, -1 or the
+  /// number that was just sent instead of null; empty for other continuations.
   func sentinels(of next: Pagination.Next) -> [Pagination.End] {
     guard case .body(let path) = next,
       case .number? = try? answer.document.value(at: path)
     else { return [] }
-    return [.noNext(sentinels: ["0", "-1"])]
+    return [.noNext(sentinels: ["0", "-1"]), .sameCursor]
   }
 
   private func routes(for sign: DetectorSign) -> [Pagination.Route] {
     guard let path = try? PagePath(sign.place) else { return [] }
+    if case .object? = sign.value {
+      return isPost ? [] : [Pagination.Route(.body(path), send: .queryMerge)]
+    }
     if let link = sign.value?.link, sign.isLink {
       return [Pagination.Route(.body(path), send: link.hasPrefix("?") ? .queryMerge : .url)]
     }
@@ -87,7 +91,7 @@ extension PaginationDetector {
         if case .jsonBody(let path) = $0 { body.value(at: path) != nil } else { false }
       }
       placements =
-        filled + inBody(of: sign, plain, body)
+        filled + inBody(of: sign, plain, body) + Self.starts(at: plain).compactMap(Self.jsonBody)
         + (isKnown ? own + guessed + alike : own + alike + guessed)
         + [Self.jsonBody(last)].compactMap(\.self) + [.jsonBody("/cursor")]
     case .form:
@@ -97,7 +101,7 @@ extension PaginationDetector {
     case .none, .xml, .bytes:
       placements =
         counters(at: sign.value) + inFamily(plain) + inContainer(of: sign, plain)
-        + (isKnown ? [] : [.query(plain)])
+        + Self.starts(at: plain).map { .query($0) } + (isKnown ? [] : [.query(plain)])
         + queryPlacements(known, spelled: spelled).prefix(2) + inWriting(of: spelled)
         + [.query(plain), .query(last)]
         // A "next page" that is no number and no link is mostly taken as a cursor.
@@ -156,11 +160,27 @@ extension PaginationDetector {
         own.contains("_")
         ? words.joined(separator: "_")
         : own.contains("-")
-          ? words.joined(separator: "-")
-          : words[0] + words.dropFirst().map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
+          ? words.joined(separator: "-") : Self.camel(words)
       return written == spelled ? [] : [.query(written)]
     }
     return []
+  }
+
+  private static func camel(_ words: [String]) -> String {
+    words.prefix(1).joined()
+      + words.dropFirst().map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
+  }
+
+  /// The parameters that start a listing at a name: `startFileName` for `nextFileName`, and `start` for
+  /// `nextStartWith`.
+  private static func starts(at plain: String) -> [String] {
+    let words = plain.words
+    if words.count == 2, words[0] == "start", words[1] == "with" { return ["start"] }
+    guard words.count > 1, words.last == "name" else { return [] }
+    return [
+      plain.contains("_")
+        ? "start_" + plain : "start" + plain.prefix(1).uppercased() + plain.dropFirst()
+    ]
   }
 
   private static func jsonBody(_ name: String) -> Pagination.Placement? {

@@ -92,6 +92,7 @@ struct PaginationVocabulary: Sendable {
   /// Whether a preset may read a continuation from the header field.
   static func mayKnow(field name: String) -> Bool {
     possibleFields.contains(name) || name.contains("next") || name.hasSuffix("cursor")
+      || name.hasSuffix("continuationtoken")
   }
 
   /// Returns the traits of a description, whole and split.
@@ -158,6 +159,7 @@ struct PaginationVocabulary: Sendable {
   private static let usualFlags = [
     "finished": false, "isend": false, "isfinished": false, "islast": false, "islastpage": false,
     "nomore": false, "hasadditional": true, "hasmore": true, "hasmoreitems": true,
+    "havemore": true, "havemoreresults": true,
     "hasmorepages": true, "hasmoreresults": true, "hasnext": true, "hasnextpage": true,
     "ismore": true, "moreavailable": true, "moredataavailable": true, "moreresults": true,
     "moreresultsavailable": true,
@@ -173,11 +175,14 @@ struct PaginationVocabulary: Sendable {
       "hits", "item", "items", "match", "matches", "object", "objects", "post", "posts", "record",
       "records", "result", "results", "row", "rows", "size",
     ]
-    var names: [String: Total.Kind] = ["found": .items, "totalfound": .items]
+    var names: [String: Total.Kind] = [
+      "found": .items, "totalfound": .items, "numberofresults": .items, "numberofrecords": .items,
+    ]
     for thing in things {
       for name in [
         thing + "count", thing + "found", thing + "total", "total" + thing,
         "total" + thing + "count", "totalof" + thing, "totalnumberof" + thing,
+        "numberoftotal" + thing,
       ] { names[name] = .items }
     }
     // These are totals unless the number is the length of the page, which `itemTotal` checks.
@@ -245,7 +250,8 @@ struct PaginationVocabulary: Sendable {
     let normal = Self.normal(name)
     switch name {
     // json-server, whose `_end` is the end of the page.
-    case "_limit", "_end": return presets + [.query("_start")]
+    case "_limit": return presets + ["_start", "_offset", "_skip"].map { .query($0) }
+    case "_end": return presets + [.query("_start")]
     case "_per_page": return presets + [.query("_page")]
     case "page[limit]": return presets + [.query("page[offset]")]
     // A maximum page size has no counter beside it.
@@ -314,7 +320,9 @@ struct PaginationVocabulary: Sendable {
   func meaning(ofField name: String) -> String? {
     let known = next.keys.filter { $0.count >= 8 && $0.hasPrefix("next") && name.hasSuffix($0) }
       .max { $0.count < $1.count }
-    return known ?? ["aftercursor", "cursor"].first { name.hasSuffix($0) && !Self.leadsBack(name) }
+    return known
+      ?? ["aftercursor", "continuationtoken", "cursor"]
+      .first { name.hasSuffix($0) && !Self.leadsBack(name) }
   }
 
   /// Whether the name of a header field tells that its cursor is for another page than the next.
@@ -396,12 +404,14 @@ extension PageOutline {
     }.prefix(20).map(\.path)
   }
 
-  /// Whether an element is the plural around a list: `hits` around many `hit`.
+  /// Whether an element is what is around a list: `hits` around many `hit`, or `results` that has nothing else.
   private func holdsList(_ element: Node) -> Bool {
-    nodes.contains { list in
-      list.kind == .list && list.path.hasPrefix(element.path + "/")
-        && list.depth == element.depth + 1
-        && [list.name + "s", list.name + "es"].contains(element.name)
+    let within = nodes.filter {
+      $0.path.hasPrefix(element.path + "/") && $0.depth == element.depth + 1
+    }
+    return within.contains { list in
+      list.kind == .list
+        && (within.count == 1 || [list.name + "s", list.name + "es"].contains(element.name))
     }
   }
 }

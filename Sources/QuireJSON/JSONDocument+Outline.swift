@@ -43,7 +43,7 @@ extension JSONDocument: OutlinedDocument {
   }
 
   private func linkByRelation(_ element: Int, _ parent: PageOutline.Node) -> Child? {
-    for (relation, target) in [("rel", "href"), ("relation", "url")] {
+    for (relation, target) in Self.linkNames {
       let path = "\(parent.path)[\(relation)=next]/\(target)"
       guard case .node(let node)? = try? find("/\(target)", from: element),
         case .node(let kind)? = try? find("/\(relation)", from: element),
@@ -55,6 +55,12 @@ extension JSONDocument: OutlinedDocument {
     }
     return nil
   }
+
+  /// What the relation and the target of a link are called: XML that became JSON marks attributes by `@`.
+  private static let linkNames = [
+    ("rel", "href"), ("relation", "url"), ("rel", "uri"), ("@rel", "@href"), ("@ref", "@href"),
+    ("@Rel", "@Href"),
+  ]
 
   private func find(_ text: String, from node: Int) throws -> Lookup {
     try find(PagePath(text), from: node)
