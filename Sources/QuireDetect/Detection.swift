@@ -111,12 +111,8 @@ extension DetectedPagination {
   /// it.
   var beyondTotal: DetectedPagination? {
     guard !leadsOn, pagination.next.isCounter else { return nil }
-    var longer = pagination
-    longer.end.removeAll { if case .total(let total) = $0 { total.kind != .pages } else { false } }
-    guard longer.end != pagination.end else { return nil }
-    if !longer.end.contains(.emptyPage) { longer.end.append(.emptyPage) }
-    longer.total = nil
-    return composed(longer)
+    let longer = pagination.beyondTotal(nil)
+    return longer.end == pagination.end ? nil : composed(longer)
   }
 
   /// Returns the candidate with another description, which belongs to no preset and is unchecked.
@@ -125,6 +121,20 @@ extension DetectedPagination {
       preset: nil, items: nil, pagination: pagination, confidence: confidence, evidence: evidence,
       doubts: doubts, remedies: remedies, alternatives: [], check: nil, swift: pagination.swift,
       next: next)
+  }
+}
+
+extension Pagination {
+  /// Returns the description without the total of items that ends it, or the description itself if
+  /// more items are declared than the first page has.
+  func beyondTotal(_ declared: Int?) -> Pagination {
+    var longer = self
+    guard declared == nil else { return longer }
+    longer.end.removeAll { if case .total(let total) = $0 { total.kind != .pages } else { false } }
+    guard longer.end != end else { return longer }
+    if !longer.end.contains(.emptyPage) { longer.end.append(.emptyPage) }
+    longer.total = nil
+    return longer
   }
 }
 

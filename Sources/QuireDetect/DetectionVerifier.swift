@@ -116,7 +116,31 @@ struct DetectionVerifier<Item: Sendable> {
       }
       (pagination, check) = (other, again)
     }
+    if check.leadsOn { pagination = try await ended(pagination) }
     return (pagination, check)
+  }
+
+  /// Returns the description of counted pages with an end rule for what the server sends after the
+  /// last page: no page, or the last page again. Requests a page far behind the end, unless the
+  /// answers declare the end.
+  private func ended(_ pagination: Pagination) async throws -> Pagination {
+    let engine = try engine(of: pagination)
+    let count = try FollowedPages.items(of: first, engine).count
+    guard let position = pagination.farBehind,
+      engine.continuation(after: first, itemCount: count).total == nil
+    else { return pagination }
+    var other = pagination
+    do {
+      let answer = try await answer(to: try engine.request(at: position))
+      let further = try FollowedPages.items(of: answer, engine).count
+      // A full page may be one of a listing that long, or of a server that counts no further.
+      guard further > 0, further < count else { return pagination }
+      other.end.append(.noNewItems())
+    } catch let error as PageError {
+      guard let status = error.statusOfNoPage else { return pagination }
+      other.end.append(.status([status]))
+    }
+    return other
   }
 
   /// The answers to requests for further pages.
@@ -147,6 +171,8 @@ struct DetectionVerifier<Item: Sendable> {
     var instead: Pagination?
     /// Whether the listing ended before it had as many items as it declares.
     var fallsShort = false
+    /// Whether another page follows the last one that was loaded.
+    var leadsOn = false
   }
 
   /// Checks one description. Returns nil if no more may be checked. Equal requests of several
@@ -220,10 +246,12 @@ struct DetectionVerifier<Item: Sendable> {
       case .refuted(let words):
         Check(
           result: SecondPageCheck(.refuted, words),
-          instead: followed.beginsWithTheLast ? pagination.countedFromOne : nil)
+          instead: followed.beginsWithTheLast ? pagination.alternative : nil)
       case .undecided(let words): Check(result: SecondPageCheck(.undecided, words))
       case .leads:
-        Check(result: SecondPageCheck(.confirmed, followed.words + " another page follows."))
+        Check(
+          result: SecondPageCheck(.confirmed, followed.words + " another page follows."),
+          leadsOn: true)
       case .last: Check(result: SecondPageCheck(.confirmed, followed.words + " it is the last."))
       }
     }
@@ -321,20 +349,50 @@ extension Pagination {
     }
   }
 
-  /// The description with its items counted from 1, if it counts them from 0.
-  fileprivate var countedFromOne: Pagination? {
-    guard case .offset(0, .itemsReturned) = next else { return nil }
+  /// The description for a server whose second page begins with the last item of the first: it counts from 1, or
+  /// includes the item whose key is sent.
+  var alternative: Pagination? {
     var other = self
-    other.next = .offset(first: 1)
+    switch next {
+    case .offset(0, .itemsReturned): other.next = .offset(first: 1)
+    case .lastItem where policy.overlap == 0:
+      other.policy.overlap = 1
+      other.end.append(.sameCursor)
+    default: return nil
+    }
     return other
   }
 }
 
+extension Pagination {
+  /// The position of a page that hardly any listing has; nil if pages are not counted, or another rule
+  /// ends them.
+  fileprivate var farBehind: Position? {
+    let saysEnd = end.contains { rule in
+      switch rule {
+      case .emptyPage, .shortPage, .total: false
+      default: true
+      }
+    }
+    guard !saysEnd else { return nil }
+    return switch next {
+    case .pageNumber: Bookmark(.page(1_000_000)).position
+    case .offset: Bookmark(.offset(1_000_000)).position
+    default: nil
+    }
+  }
+}
+
 extension PageError {
-  /// Returns the description that also ends with this refusal (404 or 416), if nothing but an empty
+  /// The status, if it says that the page does not exist; nil for other statuses.
+  fileprivate var statusOfNoPage: Int? {
+    response.map(\.status.code).flatMap { [204, 404, 410, 416].contains($0) ? $0 : nil }
+  }
+
+  /// Returns the description that also ends with this refusal, if nothing but an empty
   /// or short page could end it before; nil otherwise. See `Pagination.ends(by:)`.
   fileprivate func endsPages(of pagination: Pagination) -> Pagination? {
-    guard let status = response?.status.code, [404, 416].contains(status),
+    guard let status = statusOfNoPage,
       pagination.routes.allSatisfy(\.next.isCounter),
       pagination.end.allSatisfy({ $0 == .emptyPage || $0 == .shortPage })
     else { return nil }
@@ -429,11 +487,14 @@ struct FollowedPages {
     }
   }
 
-  /// Whether an answer has items, and none of them is on the pages so far.
-  func brings(othersIn answer: PageAnswer) -> Bool {
-    guard let items = try? Self.items(of: answer, engine), !items.isEmpty else { return false }
+  /// Whether an answer has items, and none of them is on the pages so far, except for the first
+  /// `overlap` items.
+  func brings(othersIn answer: PageAnswer, overlap: Int = 0) -> Bool {
+    guard let items = try? Self.items(of: answer, engine), items.count > overlap else {
+      return false
+    }
     let verdict = identity.verdict(on: items)
-    return verdict.repeated == 0 && verdict.alike == 0
+    return verdict.repeated <= overlap && verdict.alike == 0
   }
 
   private mutating func judge(_ items: [JSONValue], of answer: PageAnswer) -> Step {
@@ -441,6 +502,9 @@ struct FollowedPages {
     let verdict = identity.verdict(on: items)
     let count = items.count.counted("item")
     beginsWithTheLast = counts.count == 1 && counts[0] > 1 && verdict.repeated == 1
+    if items.count == verdict.repeated, items.count <= engine.pagination.policy.overlap {
+      return over("The \(ordinal) page has only what the one before has.")
+    }
     if verdict.repeated == items.count {
       if counts == [1], items.count > 1 || items == [.null] {
         return .undecided("All items of both pages look alike.")
@@ -484,7 +548,7 @@ struct FollowedPages {
   }
 
   private mutating func end() -> Step {
-    let seen = counts.reduce(0, +)
+    let seen = counts.reduce(0, +) - (counts.count - 1) * engine.pagination.policy.overlap
     // A link cannot be misread, so a total of uncertain meaning does not count against it. A walk
     // that ends before the description's own total is incomplete in any case.
     let followsLinks = engine.routes.allSatisfy { $0.send == .url || $0.send == .request }

@@ -45,7 +45,14 @@ extension PaginationDetector {
     guard parameters.count < 60, depth <= 3 else { return }
     guard case .object(let members) = value else {
       guard depth > 0, let path = try? PagePath(pointer) else { return }
-      if case .array = value { return }
+      if case .array(let elements) = value {
+        // Some servers take a list of searches: `{"filters": [{"pageNumber": 1}]}`.
+        for (index, element) in elements.prefix(3).enumerated() {
+          guard case .object = element else { break }
+          add(element, at: "\(pointer)/\(index)", named: name, depth: depth + 1, to: &parameters)
+        }
+        return
+      }
       parameters.append(
         Parameter(
           placement: .jsonBody(path), name: PaginationVocabulary.normal(name), spelled: name,
@@ -63,7 +70,8 @@ extension PaginationDetector {
 
   /// Normalized names of parameters that may take the key of the last item.
   private static let keyNames: Set<String> = [
-    "after", "afterid", "from", "fromid", "idabove", "lastid", "lastkey", "lastseen", "marker",
+    "after", "afterid", "anchor", "from", "fromid", "idabove", "lastid", "lastkey", "lastseen",
+    "marker",
     "minid", "since", "sinceid", "start", "startafter",
   ]
 
@@ -162,17 +170,38 @@ extension PaginationDetector {
     }.first
   }
 
+  /// The usual names of page sizes.
+  private static let sizes: Set<String> = [
+    "count", "first", "limit", "max", "maxresults", "pagesize", "perpage", "rows", "size", "take",
+    "top",
+  ]
+
+  /// Returns the placement of a new parameter: the query, or the request's JSON, beside the page size
+  /// there and capitalized like it.
+  func placement(_ name: String) -> Pagination.Placement {
+    guard case .json = answer.request.body else { return .query(name) }
+    let size = parameters.first { parameter in
+      if case .jsonBody = parameter.placement { Self.sizes.contains(parameter.name) } else { false }
+    }
+    let isCapitalized = size?.spelled.first?.isUppercase == true
+    let own = isCapitalized ? name.prefix(1).uppercased() + name.dropFirst() : name
+    guard case .jsonBody(let path)? = size?.placement,
+      let beside = try? PagePath(
+        path.text.dropLast(path.text.split(separator: "/").last?.count ?? 0) + own)
+    else { return (try? PagePath("/" + own)).map { .jsonBody($0) } ?? .query(name) }
+    return .jsonBody(beside)
+  }
+
   /// Whether the page has as many items as the request asks for, by a parameter with a usual name
   /// of a page size.
   var fillsItsSize: Bool {
-    let names = [
-      "count", "first", "limit", "max", "maxresults", "pagesize", "perpage", "rows", "size", "take",
-      "top",
-    ]
-    guard let count = outline.countedList(vocabulary)?.count else { return false }
-    return parameters.contains { parameter in
-      names.contains(parameter.name) && Int(parameter.value.plainText) == count
-    }
+    let sizes = Self.pageSizes(in: parameters)
+    return outline.countedList(vocabulary).map { sizes.contains($0.count) } ?? false
+  }
+
+  /// The page sizes that the request asks for.
+  static func pageSizes(in parameters: [Parameter]) -> Set<Int> {
+    Set(parameters.filter { sizes.contains($0.name) }.compactMap { Int($0.value.plainText) })
   }
 
   /// Whether a description continues by a parameter of the request, and the answer has no

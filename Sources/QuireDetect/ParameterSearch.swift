@@ -13,14 +13,19 @@ extension PaginationDetector {
   /// The groups to try, the likeliest first; none if the answer gives no reason to expect a further
   /// page.
   var searches: [[Pagination]] {
-    guard answer.request.method == .get, answer.request.body == .none, placeholders.isEmpty,
+    guard placeholders.isEmpty, isSearchable,
       let place = lists.first, let count = outline.countedList(vocabulary)?.count, count > 1,
       declaredItems != nil || signs.contains(where: { $0.saysMore(vocabulary) })
         || Self.isUsualSize(count)
     else { return [] }
     let items = Pagination.Items.path(place)
-    let numbered = { self.numbered(items, first: self.firstPage, $0) }
-    let counted = { self.counted(items, first: self.firstOffset, $0) }
+    // A total that the first page reaches may count that page alone.
+    let numbered = {
+      self.numbered(items, first: self.firstPage, $0).beyondTotal(self.declaredItems)
+    }
+    let counted = {
+      self.counted(items, first: self.firstOffset, $0).beyondTotal(self.declaredItems)
+    }
     let tokens = signs.filter { $0.kind == .token && !$0.isLink && $0.value != nil }
     let groups =
       tokens.prefix(2).compactMap { sign in
@@ -40,12 +45,23 @@ extension PaginationDetector {
     return groups.filter { !$0.isEmpty }
   }
 
+  /// Whether parameters can be added to the request.
+  private var isSearchable: Bool {
+    switch answer.request.body {
+    case .none: answer.request.method == .get
+    case .json(.object): answer.request.method == .post
+    default: false
+    }
+  }
+
   /// Returns a description for each name that the request does not have yet, capitalized if the
   /// answer capitalizes its names.
   private func group(
     _ names: [String], _ description: (Pagination.Placement) -> Pagination
   ) -> [Pagination] {
-    names.map { Pagination.Placement.query(writesCapitals ? $0.capitalizedFirst : $0) }
+    let isJSON = answer.request.body != .none
+    return names.filter { !isJSON || !$0.contains("[") }
+      .map { placement(writesCapitals ? $0.capitalizedFirst : $0) }
       .filter { sent.value(at: $0) == nil }.map(description)
   }
 
@@ -54,7 +70,8 @@ extension PaginationDetector {
   ) -> Pagination {
     let end = flags() + sentinels(of: next)
     return Pagination(
-      next: next, send: send, end: next.isOfItem ? end + [.emptyPage] : end, items: items,
+      next: next, send: send, request: Pagination.RequestRule(isQuery: isPost),
+      end: next.isOfItem ? end + [.emptyPage] : end, items: items,
       total: itemTotal)
   }
 
@@ -68,7 +85,7 @@ extension PaginationDetector {
     }.first
   }
 
-  private static let keyEndings = ["cursor", "token", "id", "key", "hash", "seq"]
+  private static let keyEndings = ["cursor", "token", "id", "key", "hash", "seq", "signature"]
 
   /// Whether a page of so many items may be a full one: page sizes are round numbers.
   private static func isUsualSize(_ count: Int) -> Bool {
@@ -81,7 +98,8 @@ extension PaginationDetector {
     "offset", "skip", "_skip", "$skip", "_start", "startRow", "start_row", "rowStart",
     "startIndex", "start_index", "startAt", "start_at", "startPosition", "start_position",
     "startRecord", "startItem", "firstResult", "first_result", "first_row", "resultOffset",
-    "recordOffset", "skipCount", "iDisplayStart", "ofs", "offsetStart", "start-index",
+    "recordOffset", "skipCount", "iDisplayStart", "ofs", "offsetStart", "start-index", "_offset",
+    "start_record",
   ]
   private static let pages = [
     "page", "p", "_page", "pageNumber", "page_number", "page-number", "pageNo", "page_no",
@@ -100,11 +118,13 @@ extension PaginationDetector {
   private static let cursors = [
     "cursor", "after", "starting_after", "startingAfter", "start_after", "startAfter", "after_id",
     "afterId", "last_id", "lastId", "last_key", "lastKey", "since_id", "sinceId", "from_id",
+    "fromId",
     "marker", "page_token", "pageToken", "page_key", "pageKey", "next_token", "nextToken", "token",
     "last_seen", "lastSeen", "start_key", "exclusiveStartKey",
   ]
   private static let backwardCursors = [
     "before", "before_id", "beforeId", "ending_before", "endingBefore", "max_id", "maxId", "until",
+    "until_id", "untilId",
     "older_than", "olderThan",
   ]
   private static let tokens = [
@@ -126,8 +146,14 @@ extension DetectionVerifier {
   /// refuted; nil if there is none.
   func found(_ pages: inout FetchedPages) async throws -> DetectedPagination? {
     for group in detector.searches {
-      guard let pagination = try await heeded(of: group), try await misses(nothing: pagination)
-      else { continue }
+      guard let heeded = try await heeded(of: group) else { continue }
+      var ways = [heeded]
+      if let other = heeded.alternative { ways.append(other) }
+      var whole: Pagination?
+      for way in ways where whole == nil {
+        if try await misses(nothing: way) { whole = way }
+      }
+      guard let pagination = whole else { continue }
       pages.left += 1
       guard let (whole, check) = try await settled(pagination, &pages),
         check.result.result != .refuted,
@@ -162,13 +188,21 @@ extension DetectionVerifier {
       let followed = try followed(by: one)
       var request = RequestEditor(first.request)
       for pagination in descriptions {
-        guard case .query(let name, _) = pagination.send,
-          let second = try second(by: pagination, followed),
-          let pair = RequestEditor(second).query.pairs.last(where: { $0.name == name })
-        else { continue }
-        request.query.set(name, encoded: pair.encoded)
+        guard let second = try second(by: pagination, followed) else { continue }
+        let sent = RequestEditor(second)
+        switch pagination.send {
+        case .query(let name, _):
+          guard let pair = sent.query.pairs.last(where: { $0.name == name }) else { continue }
+          request.query.set(name, encoded: pair.encoded)
+        case .jsonBody(let path):
+          guard let value = sent.value(at: pagination.send) else { continue }
+          try request.setBody(value, at: path)
+        default: continue
+        }
       }
-      return followed.brings(othersIn: try await answer(to: try request.request()))
+      return followed.brings(
+        othersIn: try await answer(to: try request.request()),
+        overlap: one.alternative == nil ? 0 : 1)
     } catch is PageError {
       // A server that refuses unknown parameters cannot be asked with many names at once.
       return false
@@ -186,7 +220,9 @@ extension DetectionVerifier {
       switch pagination.next {
       case .offset(let start, _): target = .offset(start + items.count - 1)
       case .lastItem(let path):
-        guard items.count > 1, let key = items[items.count - 2].value(at: path) else {
+        // An overlapping page begins with the item that was asked for.
+        let place = items.count - 2 + pagination.policy.overlap
+        guard items.indices.contains(place), let key = items[place].value(at: path) else {
           return false
         }
         target = .token(key)
@@ -201,7 +237,7 @@ extension DetectionVerifier {
   }
 
   /// Returns the answer to a request, without retries: a refused request would be refused again.
-  private func answer(to request: PageRequest) async throws -> PageAnswer {
+  func answer(to request: PageRequest) async throws -> PageAnswer {
     var client = client
     client.configuration.retry = .never
     let listing = try Listing(

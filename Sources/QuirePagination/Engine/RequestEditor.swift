@@ -283,7 +283,7 @@ extension RequestEditor {
     return value.flatMap { $0.allSatisfy(\.isWhitespace) ? nil : $0 }
   }
 
-  mutating func setBody(_ value: JSONValue, at path: PagePath) throws(PageError) {
+  package mutating func setBody(_ value: JSONValue, at path: PagePath) throws(PageError) {
     switch base.body {
     case .none: base.body = .json(try JSONValue.object([]).setting(value, at: path))
     case .json(let body): base.body = .json(try body.setting(value, at: path))
