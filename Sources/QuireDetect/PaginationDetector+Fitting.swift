@@ -90,7 +90,11 @@ extension PaginationDetector {
       return (0, false)
     }
     // The children of the root are a list only if all have the same name.
-    if answer.document.isXML, items == .root, !outline.isListOfOne { return nil }
+    if answer.document.isXML, !outline.isListOfOne,
+      items.paths.contains(where: { $0.text.isEmpty || $0.sides.contains("/*/*") })
+    {
+      return nil
+    }
     guard let count = lookups.count(of: items) else { return nil }
     return (count, count > 0 || items.paths.contains { lookups.count(at: $0) != nil })
   }

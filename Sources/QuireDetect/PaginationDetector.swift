@@ -44,16 +44,19 @@ struct PaginationDetector {
     self.answer = answer
     self.links = links
     home = try Origin(url: answer.request.url)
-    outline = (answer.document as? any OutlinedDocument)?.outline ?? PageOutline()
     vocabulary = .shared
-    signs = DetectorSign.all(in: answer, outline: outline, vocabulary: vocabulary)
-    lookups = DetectorLookups(answer)
     sent = RequestEditor(answer.request)
     parameters = Self.parameters(of: sent)
+    let outline = (answer.document as? any OutlinedDocument)?.outline ?? PageOutline()
+    self.outline =
+      answer.document.isXML
+      ? outline : outline.unwrapped(vocabulary, sizes: Self.pageSizes(in: parameters))
+    signs = DetectorSign.all(in: answer, outline: self.outline, vocabulary: vocabulary)
+    lookups = DetectorLookups(answer)
     self.placeholders = placeholders
     isJSONAPI = Self.isJSONAPI(answer, outline)
-    lists = outline.lists(vocabulary, isXML: answer.document.isXML)
-    containers = outline.containers
+    lists = self.outline.lists(vocabulary, isXML: answer.document.isXML)
+    containers = self.outline.containers
   }
 
   /// Returns all descriptions that fit, best first.
@@ -412,7 +415,7 @@ extension PaginationDetector {
 
   /// The likeliest placement of page numbers, by request and answer.
   var pageParameter: Pagination.Placement {
-    parameter(among: vocabulary.pageNumbers, .page) ?? .query("page")
+    parameter(among: vocabulary.pageNumbers, .page) ?? placement("page")
   }
 
   /// Returns parameters named like the values that the answer repeats, plain or in brackets after
@@ -440,7 +443,7 @@ extension PaginationDetector {
   /// The likeliest placement of offsets, by request and answer.
   var offsetParameter: Pagination.Placement {
     parameter(among: vocabulary.offsets, .offset)
-      ?? repeatedParameters(of: .offset).first ?? .query("offset")
+      ?? repeatedParameters(of: .offset).first ?? placement("offset")
   }
 
   /// Returns the request's own parameter, if presets count by it or it is named like a counter;
@@ -480,83 +483,4 @@ extension PaginationDetector {
     let echo = echoes.first { PaginationVocabulary.normal($0.name) == name } ?? echoes.first
     return echo?.value?.integer == 1 ? 1 : 0
   }
-}
-
-extension PageOutline {
-  /// Returns the lists that may be the items, the likeliest first.
-  func lists(_ vocabulary: PaginationVocabulary, isXML: Bool) -> [PagePath] {
-    let ranked = nodes.filter { $0.kind == .list && !$0.isInList }
-      .map { wrapped(in: $0, vocabulary) ?? $0 }
-      .map { (node: $0, worth: Self.worth(of: $0, vocabulary)) }
-      .sorted { ($1.worth, $0.node.depth) < ($0.worth, $1.node.depth) }
-    let alone = isXML ? loneElements(named: vocabulary.lists).suffix(1) : []
-    return (ranked.prefix(3).map(\.node.path) + alone).compactMap { try? PagePath($0) }
-  }
-
-  /// Returns the list of objects that most likely is the items; nil if none stands out.
-  func likelyList(_ vocabulary: PaginationVocabulary) -> Node? {
-    likelyList(vocabulary, where: \.holdsObjects)
-  }
-
-  /// Returns the list that most likely is the items. Without a list of objects, it may be a list of
-  /// bare texts or numbers.
-  func countedList(_ vocabulary: PaginationVocabulary) -> Node? {
-    likelyList(vocabulary) ?? likelyList(vocabulary, where: { _ in true })
-  }
-
-  private func likelyList(
-    _ vocabulary: PaginationVocabulary, where isMeant: (Node) -> Bool
-  ) -> Node? {
-    let best = nodes.filter { $0.kind == .list && !$0.isInList }
-      .map { wrapped(in: $0, vocabulary) ?? $0 }.filter { $0.count > 0 && isMeant($0) }
-      .max { Self.worth(of: $0, vocabulary) < Self.worth(of: $1, vocabulary) }
-    return best.flatMap { Self.worth(of: $0, vocabulary) > 0 ? $0 : nil }
-  }
-
-  /// Returns the list within the only object of a list if that object is a page, which repeats its
-  /// start as in `{"results": [{"offset": 0, "members": […]}]}`; nil otherwise.
-  private func wrapped(in list: Node, _ vocabulary: PaginationVocabulary) -> Node? {
-    guard list.count == 1 else { return nil }
-    let members = nodes.filter { node in
-      node.isInList && node.depth == list.depth + 2 && node.path.hasPrefix(list.path + "/0/")
-    }
-    let isPage = members.contains { node in
-      node.kind == .scalar && node.value?.integer.map { $0 == 0 || $0 == 1 } == true
-        && vocabulary.isStart(PaginationVocabulary.normal(node.name))
-    }
-    let lists = members.filter { $0.kind == .list && $0.holdsObjects }
-    return isPage && lists.count == 1 ? lists[0] : nil
-  }
-
-  private static func worth(of list: Node, _ vocabulary: PaginationVocabulary) -> Double {
-    let name = PaginationVocabulary.normal(list.name)
-    var worth =
-      Double(min(list.count, 8)) * Weights.list.item - Double(list.depth) * Weights.list.depth
-    if list.holdsObjects { worth += Weights.list.objects }
-    if vocabulary.lists.contains(name) { worth += Weights.list.known }
-    if isBesideItems(list.name) { worth -= Weights.list.beside }
-    return worth
-  }
-
-  /// Whether a list of this name usually accompanies the items. The names from Atom feeds are in
-  /// RFC 4287, section 4.1.1.
-  static func isBesideItems(_ name: String) -> Bool {
-    beside.contains(PaginationVocabulary.normal(name))
-  }
-
-  private static let beside: Set<String> = [
-    "author", "category", "columns", "contributor", "errors", "facets", "fields", "included",
-    "link", "links", "messages", "metadata", "schema", "sort", "warnings",
-  ]
-
-  /// The objects that may contain the items.
-  var containers: [PagePath] {
-    nodes.filter { $0.kind == .object && !$0.isInList && $0.depth > 0 }
-      .prefix(50).compactMap { try? PagePath($0.path) }
-  }
-}
-
-extension PageDocument {
-  /// Whether the document is XML: it has an outline and is not JSON.
-  var isXML: Bool { self is any OutlinedDocument && !(self is JSONDocument) }
 }

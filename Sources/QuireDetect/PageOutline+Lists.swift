@@ -1,0 +1,122 @@
+import QuireCore
+import QuireJSON
+import QuirePagination
+
+/// Which of the lists of a page are its items.
+extension PageOutline {
+  /// The lists that may be the items, the likeliest first.
+  func lists(_ vocabulary: PaginationVocabulary, isXML: Bool) -> [PagePath] {
+    let all = nodes.filter { $0.kind == .list && !$0.isInList }
+    let ranked = all.filter { list in
+      // What accompanies the items differs from page to page as well, so it could be followed as they are.
+      !all.contains { Self.is($0, ratherThan: list, vocabulary) }
+    }
+    .map { (node: $0, worth: Self.worth(of: $0, vocabulary)) }
+    .sorted { ($1.worth, $0.node.depth) < ($0.worth, $1.node.depth) }
+    let alone = isXML ? loneElements(named: vocabulary.lists).suffix(1) : []
+    return (ranked.prefix(3).map(\.node.path) + alone).compactMap { try? PagePath($0) }
+  }
+
+  /// Whether a list is the items rather than `other`, which has bare texts or numbers or a name of what accompanies
+  /// items: it has a name known from presets, or as many objects as the accompanying list.
+  private static func `is`(
+    _ list: Node, ratherThan other: Node, _ vocabulary: PaginationVocabulary
+  ) -> Bool {
+    let isBeside = isBesideItems(other.name)
+    guard isBeside || !other.holdsObjects && other.count > 0, !isBesideItems(list.name),
+      list.holdsObjects || list.count == 0
+    else { return false }
+    return isBeside && list.count >= other.count
+      || vocabulary.lists.contains(PaginationVocabulary.normal(list.name))
+  }
+
+  /// The list that most likely is the items; nil if none stands out.
+  func likelyList(_ vocabulary: PaginationVocabulary) -> Node? {
+    likelyList(vocabulary, where: \.holdsObjects)
+  }
+
+  /// The same, if it may also be a list of bare texts or numbers where no other one is there.
+  func countedList(_ vocabulary: PaginationVocabulary) -> Node? {
+    likelyList(vocabulary) ?? likelyList(vocabulary, where: { _ in true })
+  }
+
+  private func likelyList(
+    _ vocabulary: PaginationVocabulary, where isMeant: (Node) -> Bool
+  ) -> Node? {
+    let best = nodes.filter { $0.kind == .list && !$0.isInList }
+      .filter { $0.count > 0 && isMeant($0) }
+      .max { Self.worth(of: $0, vocabulary) < Self.worth(of: $1, vocabulary) }
+    return best.flatMap { Self.worth(of: $0, vocabulary) > 0 ? $0 : nil }
+  }
+
+  /// The outline where a list's only element is the page rather than an item, because it repeats where the page
+  /// starts, has a continuation beside its list, or has as many objects there as `sizes` of the request say:
+  /// `{"results": [{"offset": 0, "members": […]}]}`.
+  func unwrapped(_ vocabulary: PaginationVocabulary, sizes: Set<Int>) -> PageOutline {
+    var outline = self
+    for list in nodes where list.kind == .list && !list.isInList && list.count == 1 {
+      let start = list.path + "/0/"
+      let within = nodes.filter { $0.isInList && $0.path.hasPrefix(start) }
+      let signs = within.filter { node in
+        let name = PaginationVocabulary.normal(node.name)
+        let isStart =
+          vocabulary.isStart(name) && node.value?.integer.map { $0 == 0 || $0 == 1 } == true
+        let leadsOn = name.hasPrefix("next") && node.value.map { !$0.isBlank } == true
+        return node.kind == .scalar && (isStart || leadsOn)
+      }
+      let items = within.filter { items in
+        items.kind == .list && items.holdsObjects && items.count > 1
+          && (sizes.contains(items.count) || signs.contains { $0.container == items.container })
+      }
+      guard items.count == 1 else { continue }
+      let lists = within.filter { $0.kind == .list }.map { $0.path + "/" }
+      for (index, node) in nodes.enumerated() where node.path == list.path {
+        outline.nodes[index].kind = .object
+      }
+      for (index, node) in nodes.enumerated()
+      where node.path.hasPrefix(start) && !lists.contains(where: node.path.hasPrefix) {
+        outline.nodes[index].isInList = false
+      }
+    }
+    return outline
+  }
+
+  private static func worth(of list: Node, _ vocabulary: PaginationVocabulary) -> Double {
+    let name = PaginationVocabulary.normal(list.name)
+    var worth =
+      Double(min(list.count, 8)) * Weights.list.item - Double(list.depth) * Weights.list.depth
+    if list.holdsObjects { worth += Weights.list.objects }
+    if vocabulary.lists.contains(name) { worth += Weights.list.known }
+    if isBesideItems(list.name) { worth -= Weights.list.beside }
+    return worth
+  }
+
+  /// Whether a list of that name usually accompanies the items; those of Atom feeds are in RFC
+  /// 4287, §4.1.1.
+  static func isBesideItems(_ name: String) -> Bool {
+    beside.contains(PaginationVocabulary.normal(name))
+  }
+
+  private static let beside: Set<String> = [
+    "author", "category", "columns", "contributor", "errors", "facets", "fields", "included",
+    "link", "links", "messages", "metadata", "schema", "sort", "warnings",
+  ]
+
+  /// The objects that may contain the items.
+  var containers: [PagePath] {
+    nodes.filter { $0.kind == .object && !$0.isInList && $0.depth > 0 }
+      .prefix(50).compactMap { try? PagePath($0.path) }
+  }
+}
+
+extension PageOutline.Node {
+  /// The path of what holds the value.
+  fileprivate var container: Substring {
+    path.dropLast(path.split(separator: "/").last?.count ?? 0)
+  }
+}
+
+extension PageDocument {
+  /// Whether the document is XML: it has an outline and is not JSON.
+  var isXML: Bool { self is any OutlinedDocument && !(self is JSONDocument) }
+}
