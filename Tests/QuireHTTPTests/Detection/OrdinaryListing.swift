@@ -78,7 +78,7 @@ extension OrdinaryListing {
 
   static let all =
     unnamed + services + frameworks + sizes + offsets + [countedAlike]
-    + documented
+    + documented + surveyed
 
   private static let unnamed: [OrdinaryListing] = [
     .init(name: "offset and limit, repeated", parameter: .offset("offset")) {

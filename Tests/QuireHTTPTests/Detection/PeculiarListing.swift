@@ -62,7 +62,7 @@ struct PeculiarListing: Sendable {
 
   static let all: [PeculiarListing] =
     misleading + volatile + refusing + asked + slices + pageCounts
-    + otherFormats + illusory + ended + documented + unusual
+    + otherFormats + illusory + ended + documented + surveyed + unusual
 
   // MARK: Ends and lists that are none
 
