@@ -2,13 +2,13 @@ import QuireCore
 import QuireJSON
 import QuirePagination
 
-/// Which of the lists of a page are its items.
+/// The choice of the list that is the items.
 extension PageOutline {
-  /// The lists that may be the items, the likeliest first.
+  /// Returns the lists that may be the items, the likeliest first.
   func lists(_ vocabulary: PaginationVocabulary, isXML: Bool) -> [PagePath] {
     let all = nodes.filter { $0.kind == .list && !$0.isInList }
     let ranked = all.filter { list in
-      // What accompanies the items differs from page to page as well, so it could be followed as they are.
+      // Lists beside the items also differ from page to page, so following them would look right.
       !all.contains { Self.is($0, ratherThan: list, vocabulary) }
     }
     .map { (node: $0, worth: Self.worth(of: $0, vocabulary)) }
@@ -17,8 +17,8 @@ extension PageOutline {
     return (ranked.prefix(3).map(\.node.path) + alone).compactMap { try? PagePath($0) }
   }
 
-  /// Whether a list is the items rather than `other`, which has bare texts or numbers or a name of what accompanies
-  /// items: it has a name known from presets, or as many objects as the accompanying list.
+  /// Whether a list is the items rather than `other`, which has bare texts or numbers, or the name of
+  /// a list beside items: the list has a name known from presets, or as many objects as `other`.
   private static func `is`(
     _ list: Node, ratherThan other: Node, _ vocabulary: PaginationVocabulary
   ) -> Bool {
@@ -30,12 +30,13 @@ extension PageOutline {
       || vocabulary.lists.contains(PaginationVocabulary.normal(list.name))
   }
 
-  /// The list that most likely is the items; nil if none stands out.
+  /// Returns the list of objects that most likely is the items; nil if none stands out.
   func likelyList(_ vocabulary: PaginationVocabulary) -> Node? {
     likelyList(vocabulary, where: \.holdsObjects)
   }
 
-  /// The same, if it may also be a list of bare texts or numbers where no other one is there.
+  /// Returns the list that most likely is the items. Without a list of objects, it may be a list of
+  /// bare texts or numbers.
   func countedList(_ vocabulary: PaginationVocabulary) -> Node? {
     likelyList(vocabulary) ?? likelyList(vocabulary, where: { _ in true })
   }
@@ -49,9 +50,9 @@ extension PageOutline {
     return best.flatMap { Self.worth(of: $0, vocabulary) > 0 ? $0 : nil }
   }
 
-  /// The outline where a list's only element is the page rather than an item, because it repeats where the page
-  /// starts, has a continuation beside its list, or has as many objects there as `sizes` of the request say:
-  /// `{"results": [{"offset": 0, "members": […]}]}`.
+  /// Returns the outline without lists whose only element is the page rather than an item, as in
+  /// `{"results": [{"offset": 0, "members": […]}]}`: the element repeats the page's start, has a
+  /// continuation beside its own list, or its list has one of the `sizes` that the request asks for.
   func unwrapped(_ vocabulary: PaginationVocabulary, sizes: Set<Int>) -> PageOutline {
     var outline = self
     for list in nodes where list.kind == .list && !list.isInList && list.count == 1 {
@@ -91,8 +92,8 @@ extension PageOutline {
     return worth
   }
 
-  /// Whether a list of that name usually accompanies the items; those of Atom feeds are in RFC
-  /// 4287, §4.1.1.
+  /// Whether a list of this name usually accompanies the items. The names from Atom feeds are in
+  /// RFC 4287, section 4.1.1.
   static func isBesideItems(_ name: String) -> Bool {
     beside.contains(PaginationVocabulary.normal(name))
   }
@@ -110,7 +111,7 @@ extension PageOutline {
 }
 
 extension PageOutline.Node {
-  /// The path of what holds the value.
+  /// The path of the container, with a slash at its end.
   fileprivate var container: Substring {
     path.dropLast(path.split(separator: "/").last?.count ?? 0)
   }
