@@ -164,7 +164,7 @@ struct SyncCommand: AsyncParsableCommand {
   ) async throws {
     if signal != nil { Diagnostics.write("quire: stopped; the same command goes on.") }
     // A refresh token that the server gave is written to its file first.
-    await Task.parting(ContinuousClock()) { [client = sync.client] in
+    await Task.detachedCleanup(ContinuousClock()) { [client = sync.client] in
       await client.settleCredentials()
     }.value
     if let signal { throw ExitStatus.interrupted(signal: signal) }

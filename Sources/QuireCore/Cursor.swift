@@ -127,7 +127,7 @@ public struct Cursor<Item: Sendable>: PageSequence, Sendable {
       start: start, visited: visited, limits: limits, repeatedPositions: reader.repeatedPositions,
       loops: LoopGuard { reader.identity(of: $0) },
       objection: reader.identity?.objection(to: start))
-    machine.goOn(pages: pages, items: items, after: nil, before: before)
+    machine.takeOver(pages: pages, items: items, after: nil, before: before)
     return Walk(reader, clock: clock, machine: machine, allowance: other?.allowance) {
       [makeReader] in
       var context = context
@@ -142,7 +142,7 @@ public struct Cursor<Item: Sendable>: PageSequence, Sendable {
   /// An iterator over one walk.
   public struct Iterator: AsyncIteratorProtocol {
     private let cursor: Cursor
-    private var interest: WalkInterest<Item>?
+    private var iterationToken: IterationToken<Item>?
     /// The receipts of the page that the consumer is handling.
     private var receipts: [PageReceipt] = []
 
@@ -153,10 +153,10 @@ public struct Cursor<Item: Sendable>: PageSequence, Sendable {
     public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws -> Page<Item>? {
-      receipts.askedForMore()
-      let interest = interest ?? WalkInterest(cursor.walk())
-      self.interest = interest
-      let page = try await interest.walk.next(isolation: actor)
+      receipts.confirmBeforeNextRequest()
+      let iterationToken = iterationToken ?? IterationToken(cursor.walk())
+      self.iterationToken = iterationToken
+      let page = try await iterationToken.walk.next(isolation: actor)
       receipts = page?.head.receipts ?? []
       return page
     }
@@ -204,13 +204,13 @@ extension PageSequence {
     for try await page in self {
       // The caller gets the pages only at the end: asking for more does not mean that they are
       // consumed.
-      page.head.receipts.claim()
+      page.head.receipts.deferConfirmation()
       receipts += page.head.receipts
       all += page.items
-      // Pages of a loop over items have a mark, which counts the consumed items.
-      page.mark?.items.store(page.items.count, ordering: .relaxed)
+      // Pages of a loop over items have a count of the consumed items.
+      page.consumedCount?.items.store(page.items.count, ordering: .relaxed)
     }
-    receipts.give()
+    receipts.confirm()
     return all
   }
 }

@@ -23,7 +23,7 @@ public struct ItemSequence<Pages: PageSequence>: AsyncSequence {
     @usableFromInline var pages: Pages.AsyncIterator
     @usableFromInline var items: [Pages.Item] = []
     @usableFromInline var index = 0
-    @usableFromInline var mark: ItemMark?
+    @usableFromInline var consumedCount: ConsumedCount?
 
     @inlinable init(_ pages: Pages.AsyncIterator) { self.pages = pages }
 
@@ -38,11 +38,11 @@ public struct ItemSequence<Pages: PageSequence>: AsyncSequence {
         guard let page = try await pages.next(isolation: actor) else { return nil }
         items = page.items
         index = 0
-        mark = page.mark
+        consumedCount = page.consumedCount
       }
       defer {
         index += 1
-        mark?.items.store(index, ordering: .relaxed)
+        consumedCount?.items.store(index, ordering: .relaxed)
       }
       return items[index]
     }
@@ -116,7 +116,7 @@ extension ItemPlaces: Hashable {
 
 /// The number of items of its page that a loop over items has consumed. The loop writes it with
 /// each item; the walk or paginator that delivered the page reads it.
-@usableFromInline final class ItemMark: Sendable {
+@usableFromInline final class ConsumedCount: Sendable {
   @usableFromInline let items = Atomic<Int>(0)
   private let isGone = Atomic(false)
 
@@ -132,43 +132,43 @@ extension ItemPlaces: Hashable {
 struct OpenPages<Item: Sendable>: Sendable {
   private struct Open {
     var page: Page<Item>
-    let mark: ItemMark
+    let consumedCount: ConsumedCount
 
-    var taken: Int { min(mark.items.load(ordering: .relaxed), page.items.count) }
+    var taken: Int { min(consumedCount.items.load(ordering: .relaxed), page.items.count) }
     var unread: Int { page.items.count - taken }
-    var isLeftover: Bool { mark.isLeft && unread > 0 }
+    var isLeftover: Bool { consumedCount.isLeft && unread > 0 }
   }
 
   /// In the order of their items.
   private var pages: [Open] = []
 
-  /// Registers `page` with the loop that writes to `mark`, which has consumed its previous page.
-  /// Returns the page with that mark.
-  mutating func open(_ page: Page<Item>, mark: ItemMark) -> Page<Item> {
-    pages.removeAll { $0.mark === mark || $0.mark.isLeft && $0.unread == 0 }
-    mark.items.store(0, ordering: .relaxed)
+  /// Registers `page` with the loop that writes to `count`, which has consumed its previous page.
+  /// Returns the page with that count.
+  mutating func register(_ page: Page<Item>, count: ConsumedCount) -> Page<Item> {
+    pages.removeAll { $0.consumedCount === count || $0.consumedCount.isLeft && $0.unread == 0 }
+    count.items.store(0, ordering: .relaxed)
     let index = pages.firstIndex { $0.page.index > page.index } ?? pages.endIndex
-    pages.insert(Open(page: page, mark: mark), at: index)
+    pages.insert(Open(page: page, consumedCount: count), at: index)
     var page = page
-    page.mark = mark
+    page.consumedCount = count
     return page
   }
 
-  /// Notes that the loop that writes to `mark` is gone.
-  mutating func leave(_ mark: ItemMark) {
-    guard let index = pages.firstIndex(where: { $0.mark === mark }) else { return }
-    mark.leave()
+  /// Notes that the loop that writes to `count` is gone.
+  mutating func leave(_ count: ConsumedCount) {
+    guard let index = pages.firstIndex(where: { $0.consumedCount === count }) else { return }
+    count.leave()
     if pages[index].unread == 0 { pages.remove(at: index) }
   }
 
   /// The unread items for a copy of the walk, in which all loops count as gone.
-  var left: OpenPages {
+  var copyWithoutLoops: OpenPages {
     var copy = OpenPages()
     for open in pages where open.unread > 0 {
       let rest = open.page.dropping(items: open.taken)
-      let mark = ItemMark()
-      mark.leave()
-      copy.pages.append(Open(page: rest, mark: mark))
+      let count = ConsumedCount()
+      count.leave()
+      copy.pages.append(Open(page: rest, consumedCount: count))
     }
     return copy
   }
@@ -190,7 +190,7 @@ struct OpenPages<Item: Sendable>: Sendable {
     let open = pages[index]
     var rest = open.page.dropping(items: open.taken)
     if rest.items.count > limit {
-      open.mark.items.store(open.taken + limit, ordering: .relaxed)
+      open.consumedCount.items.store(open.taken + limit, ordering: .relaxed)
       rest.cut(toItems: limit)
     } else {
       pages.remove(at: index)

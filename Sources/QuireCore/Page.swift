@@ -147,9 +147,9 @@ extension Page {
 
   /// The counter in which a loop over items notes how many it has consumed; nil where items are not
   /// counted.
-  @usableFromInline var mark: ItemMark? {
-    get { head.mark }
-    set { head.mark = newValue }
+  @usableFromInline var consumedCount: ConsumedCount? {
+    get { head.consumedCount }
+    set { head.consumedCount = newValue }
   }
 }
 
@@ -172,7 +172,7 @@ package struct PageHead: Sendable {
   package var sample: PageSample?
   /// The identity, as in `PageReader.identity(of:)`, of the request that was answered after
   /// redirects; nil without redirects.
-  package var address: Int?
+  package var answeredIdentity: Int?
   /// The number of pages that the source can read at the same time; nil if it does not say.
   package var readsAtOnce: Int?
   package var previous: Position?
@@ -190,9 +190,9 @@ package struct PageHead: Sendable {
   package var endDoubt: PageError?
   /// Where the items lie, when they do not follow one another from `position` on.
   package var origins: [ItemOrigins]?
-  /// The receipts to give once the page is consumed.
+  /// The receipts to confirm once the page is consumed.
   package var receipts: [PageReceipt] = []
-  var mark: ItemMark?
+  var consumedCount: ConsumedCount?
 
   package init() {}
 

@@ -93,7 +93,7 @@ extension Task where Success == Void, Failure == Never {
   /// reach. The returned task ends with the work, or after 5 seconds even if the work ignores its
   /// cancellation.
   @discardableResult
-  package static func parting(
+  package static func detachedCleanup(
     _ clock: any Clock<Duration>, _ work: @escaping @Sendable () async -> Void
   ) -> Task<Void, Never> {
     Task {

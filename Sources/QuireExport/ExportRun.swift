@@ -186,7 +186,7 @@ final class ExportRun {
     next.memory = changes ?? increment?.memory ?? next.memory
     try await session.commit(next)
     machine.committed()
-    receipts.give()
+    receipts.confirm()
     receipts = []
     report.checkpoint = next
     report.commits += 1

@@ -129,7 +129,7 @@ final class PageFeed: Sendable {
         return
       }
       // Claimed because the next page is requested before this one is committed.
-      page.head.receipts.claim()
+      page.head.receipts.deferConfirmation()
       deliver(.page(page))
     }
   }

@@ -458,7 +458,7 @@ extension PagedList {
   private func finished(_ id: Int, _ answer: LoadedPage<Item>) {
     let (decision, left, receipts) = state.withLock { state in
       let now = state.machine.now(by: stopwatch)
-      // The page of a cancelled load may be dropped, so it gives no receipts.
+      // The page of a cancelled load may be dropped, so it confirms no receipts.
       var receipts: [PageReceipt] = []
       if state.machine.isLoading(id), case .page(let page, _) = answer {
         receipts = page.head.receipts
@@ -475,7 +475,7 @@ extension PagedList {
       return (decision, left, receipts)
     }
     // The list has the page now, even if its waiters are cancelled.
-    receipts.give()
+    receipts.confirm()
     perform(decision)
     withExtendedLifetime(left) {}
   }

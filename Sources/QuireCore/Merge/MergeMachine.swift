@@ -71,7 +71,7 @@ struct MergeMachine<Item: Sendable, Key: Comparable & Sendable>: Sendable {
   var receipts: [PageReceipt] = []
   private(set) var isAwaited = false
   /// Whether the consumer got the error of the failed sources.
-  private var hasToldFailure = false
+  private var hasDeliveredFailure = false
   /// The error of an outer walk's limit that was reached, until the consumer gets it. No load
   /// begins before that.
   private var refusal: PageError?
@@ -111,10 +111,10 @@ struct MergeMachine<Item: Sendable, Key: Comparable & Sendable>: Sendable {
   mutating func next(at now: Duration) -> Action {
     precondition(!isAwaited, "A merge was asked for a page while it was being asked for one.")
     isAwaited = true
-    if hasToldFailure {
-      hasToldFailure = false
+    if hasDeliveredFailure {
+      hasDeliveredFailure = false
       for (source, state) in sources.enumerated() {
-        if case .failed = state.phase { wait(source) }
+        if case .failed = state.phase { enqueue(source) }
       }
     }
     return proceed(at: now)
@@ -141,7 +141,7 @@ struct MergeMachine<Item: Sendable, Key: Comparable & Sendable>: Sendable {
       receipts += page.head.receipts
       positions.move(load.source, to: page.checkpoint)
       hasMoved = true
-      if isLast { finish(load.source, &action) } else { wait(load.source) }
+      if isLast { finish(load.source, &action) } else { enqueue(load.source) }
     }
     return action + proceed(at: now)
   }
@@ -162,7 +162,7 @@ struct MergeMachine<Item: Sendable, Key: Comparable & Sendable>: Sendable {
   mutating func limited(_ error: PageError, by load: Load, at now: Duration) -> Action? {
     guard end(load) != nil else { return nil }
     traffic = traffic + error.traffic
-    wait(load.source)
+    enqueue(load.source)
     refusal = refusal ?? error
     return proceed(at: now)
   }
@@ -180,7 +180,7 @@ struct MergeMachine<Item: Sendable, Key: Comparable & Sendable>: Sendable {
       default: break
       }
     }
-    for source in stopped { wait(source) }
+    for source in stopped { enqueue(source) }
     begun = []
     lagging = []
     running = 0
@@ -203,7 +203,7 @@ extension MergeMachine {
   /// Begins the loads that are due, and gives the consumer the next page if there is one.
   private mutating func proceed(at now: Duration) -> Action {
     var action = Action()
-    leaveBehind(at: now, &action)
+    markLagging(at: now, &action)
     guard isAwaited else { return action }
     while true {
       launch(at: now, &action)
@@ -265,7 +265,7 @@ extension MergeMachine {
 
   /// Stops waiting for the sources whose time is over. If too many of them lag, the longest-lagging
   /// ones are given up.
-  private mutating func leaveBehind(at now: Duration, _ action: inout Action) {
+  private mutating func markLagging(at now: Duration, _ action: inout Action) {
     guard let skew = rules.options.skew else { return }
     var over = 0
     for load in begun {
@@ -316,7 +316,7 @@ extension MergeMachine {
     }
   }
 
-  mutating func wait(_ source: Int) {
+  mutating func enqueue(_ source: Int) {
     sources[source].phase = .waiting
     queue.append(source)
   }
@@ -344,7 +344,7 @@ extension MergeMachine {
       guard errors.isEmpty else {
         var failure = MergeSummary.failure(errors, of: sources.count)
         failure.traffic = traffic
-        hasToldFailure = true
+        hasDeliveredFailure = true
         return .failure(failure)
       }
       guard traffic.duplicates > 0 else {

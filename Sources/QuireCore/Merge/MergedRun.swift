@@ -17,7 +17,7 @@ extension MergeMachine {
       if held.isLast {
         finish(source, &action)
       } else {
-        wait(source)
+        enqueue(source)
         break
       }
     }

@@ -60,7 +60,7 @@ struct LookAheadMachine<Item: Sendable>: Sendable {
     pace.asked(at: now)
     isCancelled = false
     if case .page = delivery { takesPages = true } else { takesPages = false }
-    buffer.catchUp()
+    buffer.markDeliveredConsumed()
     if let error = limits.error {
       effects.outcome = .failed(error)
     } else if buffer.hasPages {
@@ -218,7 +218,7 @@ struct LookAheadMachine<Item: Sendable>: Sendable {
   }
 
   private mutating func takeNext(_ delivery: Delivery) -> Page<Item> {
-    guard case .items(let mark) = delivery else { return buffer.takePage() }
+    guard case .items(let consumedCount) = delivery else { return buffer.takePage() }
     var isLoading = false
     var isIdle = false
     switch state {
@@ -226,7 +226,8 @@ struct LookAheadMachine<Item: Sendable>: Sendable {
     case .idle: isIdle = true
     case .failed, .exhausted: break
     }
-    return buffer.takeItems(bounds(), isLoading: isLoading, isIdle: isIdle, mark: mark)
+    return buffer.takeItems(
+      bounds(), isLoading: isLoading, isIdle: isIdle, consumedCount: consumedCount)
   }
 }
 
@@ -260,8 +261,8 @@ struct LookAhead: Sendable {
   /// What a consumer asks for.
   enum Delivery: Sendable {
     case page
-    /// Items; the mark counts those that are consumed.
-    case items(ItemMark? = nil)
+    /// Items, with the count of those that are consumed.
+    case items(ConsumedCount? = nil)
   }
 
   /// The error of bounds within which nothing can be loaded; nil if they work.

@@ -46,23 +46,23 @@ struct PageBuffer<Item: Sendable>: Sendable {
   }
 
   /// Counts everything that was delivered as consumed, because a consumer asks for more.
-  mutating func catchUp() { consumed = max(consumed, delivered.consumed) }
+  mutating func markDeliveredConsumed() { consumed = max(consumed, delivered.consumed) }
 
   // MARK: Delivering
 
   /// Delivers the items that a loop has left, or the rest of the first page.
   mutating func takePage() -> Page<Item> {
     let page = delivered.open.takeLeftover() ?? take(unread)
-    catchUp()
+    markDeliveredConsumed()
     return page
   }
 
   /// Delivers as many items as there are before the next page becomes due.
   mutating func takeItems(
-    _ limits: LookAhead, isLoading: Bool, isIdle: Bool, mark: ItemMark?
+    _ limits: LookAhead, isLoading: Bool, isIdle: Bool, consumedCount: ConsumedCount?
   ) -> Page<Item> {
     let page = takeItems(limits, isLoading: isLoading, isIdle: isIdle)
-    return mark.map { delivered.open.open(page, mark: $0) } ?? page
+    return consumedCount.map { delivered.open.register(page, count: $0) } ?? page
   }
 
   private mutating func takeItems(

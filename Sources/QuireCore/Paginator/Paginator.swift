@@ -114,7 +114,7 @@ public actor Paginator<Item: Sendable>: PageSequence {
 
   // MARK: Consumers
 
-  fileprivate func next(_ mark: ItemMark?) async throws -> Page<Item>? {
+  fileprivate func next(_ consumedCount: ConsumedCount?) async throws -> Page<Item>? {
     let begin = stopwatch.elapsed()
     if Task.isCancelled {
       machine.consumerCancelled()
@@ -124,7 +124,7 @@ public actor Paginator<Item: Sendable>: PageSequence {
     tickets += 1
     let ticket = tickets
     let effects = machine.next(
-      mark.map { .items($0) } ?? .page, ticket: ticket, at: begin)
+      consumedCount.map { .items($0) } ?? .page, ticket: ticket, at: begin)
     let outcome: Machine.Outcome
     if let known = effects.outcome {
       perform(effects)
@@ -134,7 +134,7 @@ public actor Paginator<Item: Sendable>: PageSequence {
       waiting[ticket] = suspension
       perform(effects)
       urgency?.raise(to: .waited)
-      if machine.readsOn { urgency?.readsOn() }
+      if machine.readsOn { urgency?.noteReadingOn() }
       outcome = try await suspension.value { [weak self] in
         Task { await self?.waiterCancelled(ticket) }
       }
@@ -183,7 +183,7 @@ public actor Paginator<Item: Sendable>: PageSequence {
     let urgency = ReadUrgency(
       waiting.isEmpty ? .ahead : .waited, mostBytesToReadOn: machine.mostBytesToReadOn,
       overlapsTransfers: overlapsTransfers)
-    if machine.readsOn { urgency.readsOn() }
+    if machine.readsOn { urgency.noteReadingOn() }
     self.urgency = urgency
     let task = Task { @concurrent [weak self] in
       let answer = await ReadUrgency.$current.withValue(urgency) {
@@ -220,16 +220,16 @@ extension Paginator {
     /// The receipts of the page that the consumer is handling; the walk may be further.
     private var receipts: [PageReceipt] = []
 
-    fileprivate init(_ paginator: Paginator, mark: ItemMark? = nil) {
-      token = IterationToken(paginator, mark: mark)
+    fileprivate init(_ paginator: Paginator, consumedCount: ConsumedCount? = nil) {
+      token = IterationToken(paginator, consumedCount: consumedCount)
     }
 
     /// Returns the next page, and nil at the end. After an error, tries the page that failed again.
     public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws -> Page<Item>? {
-      receipts.askedForMore()
-      let page = try await token.paginator.next(token.mark)
+      receipts.confirmBeforeNextRequest()
+      let page = try await token.paginator.next(token.consumedCount)
       receipts = page?.head.receipts ?? []
       return page
     }
@@ -250,23 +250,25 @@ extension Paginator {
     fileprivate let paginator: Paginator
 
     /// Returns an iterator that continues the walk.
-    public func makeAsyncIterator() -> Iterator { Iterator(paginator, mark: ItemMark()) }
+    public func makeAsyncIterator() -> Iterator {
+      Iterator(paginator, consumedCount: ConsumedCount())
+    }
   }
 
   /// A token of an iterator: without any of them, loading ahead ends.
   private final class IterationToken: Sendable {
     let paginator: Paginator
     /// Counts the consumed items of a loop over items; nil in a loop over pages.
-    let mark: ItemMark?
+    let consumedCount: ConsumedCount?
 
-    init(_ paginator: Paginator, mark: ItemMark?) {
+    init(_ paginator: Paginator, consumedCount: ConsumedCount?) {
       self.paginator = paginator
-      self.mark = mark
+      self.consumedCount = consumedCount
       paginator.iteratorBegan()
     }
 
     deinit {
-      mark?.leave()
+      consumedCount?.leave()
       paginator.iteratorEnded()
     }
   }

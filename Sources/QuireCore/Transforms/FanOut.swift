@@ -50,26 +50,29 @@ extension Cursor {
 struct FanOutPlaces: Sendable {
   var open: [(parent: Position, child: Position?)] = []
   /// The position of the parents whose listings were not begun; nil behind the last parent.
-  var behind: Position?
+  var remainingParents: Position?
   /// The position in the listing of the first of these parents; nil at its start.
-  var childStart: Position?
+  var firstChildStart: Position?
 
   init(
-    open: [(Position, Position?)] = [], behind: Position? = nil, childStart: Position? = nil
+    open: [(Position, Position?)] = [], remainingParents: Position? = nil,
+    firstChildStart: Position? = nil
   ) {
-    (self.open, self.behind, self.childStart) = (open, behind, childStart)
+    (self.open, self.remainingParents, self.firstChildStart) = (
+      open, remainingParents, firstChildStart
+    )
   }
 
   /// Reads a position; `start` is where the parents begin. In order, only one listing can be open.
   init(_ position: Position, of start: Position, isOrdered: Bool) throws {
     let count = position.itemOffset
     guard let value = position.value else {
-      (behind, childStart) = (start, .place(nil, items: count))
+      (remainingParents, firstChildStart) = (start, .place(nil, items: count))
       return
     }
     if let parent = value["parent"] {
-      behind = Position(json: parent)
-      childStart = .place(value["child"].map(Position.init(json:)), items: count)
+      remainingParents = Position(json: parent)
+      firstChildStart = .place(value["child"].map(Position.init(json:)), items: count)
       return
     }
     guard case .array(let children)? = value["open"], !isOrdered || children.count < 2 else {
@@ -85,21 +88,23 @@ struct FanOutPlaces: Sendable {
         .place(child["child"].map(Position.init(json:)), items: index == 0 ? count : 0)
       )
     }
-    behind = value["parents"].map(Position.init(json:))
+    remainingParents = value["parents"].map(Position.init(json:))
   }
 
   /// Returns the places with another open listing in front.
   func adding(_ parent: Position, _ child: Position?) -> FanOutPlaces {
-    FanOutPlaces(open: [(parent, child)] + open, behind: behind)
+    FanOutPlaces(open: [(parent, child)] + open, remainingParents: remainingParents)
   }
 
   /// The places as a position; nil if nothing is left.
   var position: Position? {
-    guard !open.isEmpty else { return behind.map { Position(Self.place($0, childStart)) } }
+    guard !open.isEmpty else {
+      return remainingParents.map { Position(Self.place($0, firstChildStart)) }
+    }
     var members = [
       JSONValue.Member("open", .array(open.map { Self.place($0.parent, $0.child) }))
     ]
-    if let behind { members.append(.init("parents", behind.json)) }
+    if let remainingParents { members.append(.init("parents", remainingParents.json)) }
     return Position(.object(members))
   }
 
@@ -190,7 +195,7 @@ struct FanOutNotes: Sendable {
   /// Whether a page of the whole walk was delivered.
   private(set) var hasDelivered = false
   /// Whether a listing or a page without items was skipped since then.
-  private(set) var hasPassed = false
+  private(set) var hasSkipped = false
   /// The traffic that no page of the whole walk has reported yet.
   private var traffic = WalkReport.Traffic(requests: 0)
 
@@ -200,14 +205,14 @@ struct FanOutNotes: Sendable {
     return begun
   }
 
-  mutating func delivered() { (hasDelivered, hasPassed) = (true, false) }
+  mutating func delivered() { (hasDelivered, hasSkipped) = (true, false) }
 
   /// Notes that a listing has ended, or that a page of parents has no items.
-  mutating func passed() { hasPassed = true }
+  mutating func noteSkipped() { hasSkipped = true }
 
   /// Adds the traffic of a page that is not delivered itself: a page of parents, or the empty last
   /// page of a child.
-  mutating func read(_ page: Page<some Any>) {
+  mutating func addTraffic(of page: Page<some Any>) {
     traffic = traffic + page.traffic
     // The whole walk counts the items of children only.
     (traffic.items, traffic.badItems, traffic.duplicates) = (0, 0, 0)

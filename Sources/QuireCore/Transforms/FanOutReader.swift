@@ -134,7 +134,7 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
     if isNext { return }
     leave()
     let places = try FanOutPlaces(position, of: parents.start, isOrdered: isOrdered)
-    let start = position.value == nil ? nil : places.behind
+    let start = position.value == nil ? nil : places.remainingParents
     let walk = (start.map { parents.resuming(from: $0) } ?? parents).walk()
     state.withLock {
       $0 = State(
@@ -171,7 +171,7 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
         }
       } else if let (parent, child) = places.open.first {
         try await readParent(at: parent, of: child)
-      } else if places.behind != nil, !isOrdered || count == 0 {
+      } else if places.remainingParents != nil, !isOrdered || count == 0 {
         try await readParents()
       } else {
         return
@@ -183,7 +183,7 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
   /// page is delivered, and a resumed walk would get no further. Once a listing without items was
   /// skipped, it would.
   private func mostOpen(_ notes: FanOutNotes) -> Int {
-    notes.hasDelivered || notes.hasPassed || !WalkReading.isLimited ? concurrency : 1
+    notes.hasDelivered || notes.hasSkipped || !WalkReading.isLimited ? concurrency : 1
   }
 
   /// Reads the parent of an open listing, which continues at `start`: only the parent's item leads
@@ -191,7 +191,7 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
   private func readParent(at position: Position, of start: Position?) async throws {
     let page = try await parents.resuming(from: position).walk().next(isolation: nil)
     try state.withLock { state in
-      if let page { state.notes.read(page) }
+      if let page { state.notes.addTraffic(of: page) }
       guard let item = page?.items.first else {
         throw PageError(
           .positionMismatch,
@@ -201,7 +201,7 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
       state.places.open.removeFirst()
       state.waiting.append(
         ParentItem(
-          item: item, position: position, anchor: position, after: state.places.behind,
+          item: item, position: position, anchor: position, after: state.places.remainingParents,
           listing: state.notes.began(), start: start))
     }
   }
@@ -210,7 +210,7 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
     guard let walk = state.withLock({ $0.parents }) else { return }
     guard let page = try await walk.next(isolation: nil) else {
       state.withLock {
-        $0.places.behind = nil
+        $0.places.remainingParents = nil
         $0.progress = walk.progress
         $0.notes.noteEnd(of: walk, FanOutNotes.parents)
       }
@@ -225,14 +225,14 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
     state.withLock {
       $0.waiting += waiting
       $0.progress = walk.progress
-      $0.places.behind = behind
-      $0.notes.read(page)
-      if waiting.isEmpty { $0.notes.passed() }
+      $0.places.remainingParents = behind
+      $0.notes.addTraffic(of: page)
+      if waiting.isEmpty { $0.notes.noteSkipped() }
     }
   }
 
   private func openNext() throws {
-    var (parent, start) = state.withLock { ($0.waiting[0], $0.places.childStart) }
+    var (parent, start) = state.withLock { ($0.waiting[0], $0.places.firstChildStart) }
     parent.start = parent.start ?? start
     let cursor: Cursor<Item>
     do {
@@ -244,7 +244,7 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
     let walk = (parent.start.map { cursor.resuming(from: $0) } ?? cursor).walk()
     state.withLock { [parent] state in
       state.waiting.removeFirst()
-      state.places.childStart = nil
+      state.places.firstChildStart = nil
       state.walks += 1
       var child = Child(
         number: state.walks, parent: parent, walk: walk, progress: walk.progress)
@@ -331,7 +331,7 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
       if inner != nil || !page.items.isEmpty {
         return deliver(page, of: index, goingOnAt: inner, at: position, &state)
       }
-      state.notes.read(page)
+      state.notes.addTraffic(of: page)
     case .success(nil): break
     }
     Self.finish(index, &state)
@@ -342,7 +342,7 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
   /// over.
   private static func finish(_ index: Int, _ state: inout State) {
     let child = state.children.remove(at: index)
-    state.notes.passed()
+    state.notes.noteSkipped()
     state.notes.noteEnd(of: child.walk, "Listing \(child.parent.listing ?? 0) of flatMap")
     if let parents = state.parents, state.children.isEmpty, state.waiting.isEmpty {
       state.notes.noteEnd(of: parents, FanOutNotes.parents)
@@ -395,7 +395,7 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
         var refusal = state.refusal.take()
       else { return nil }
       refusal.traffic = refusal.traffic + state.notes.takeTraffic()
-      guard state.notes.hasPassed else {
+      guard state.notes.hasSkipped else {
         if !state.notes.hasDelivered, WalkReading.isLimited {
           refusal.noteWithoutProgress(
             "flatMap reads a page of parents and one of a child before its first item")
@@ -421,27 +421,28 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
       guard let parent = state.children.first?.parent ?? state.waiting.first else {
         return state.places
       }
-      let start = parent.start ?? state.places.childStart
+      let start = parent.start ?? state.places.firstChildStart
       // No page of its listing was read: the parents continue here, in the order that they have
       // then.
       let isUnread = start == nil && parent.anchor != parent.position
       return isUnread
-        ? FanOutPlaces(behind: parent.position) : Self.places(from: parent, start)
+        ? FanOutPlaces(remainingParents: parent.position) : Self.places(from: parent, start)
     }
     let children = state.children.indices.filter { $0 != index }.map { state.children[$0].parent }
     let begun = children + state.waiting.filter { $0.listing != nil }
     var places = state.places
     places.open = begun.map { ($0.place, $0.start) } + places.open
-    places.behind = state.waiting.first { $0.listing == nil }?.position ?? places.behind
+    places.remainingParents =
+      state.waiting.first { $0.listing == nil }?.position ?? places.remainingParents
     return places
   }
 
   /// Returns the places of a parent's listing from a position on, and of the parents behind it.
   private static func places(from parent: ParentItem, _ start: Position?) -> FanOutPlaces {
     guard let anchor = parent.anchor else {
-      return FanOutPlaces(behind: parent.position, childStart: start)
+      return FanOutPlaces(remainingParents: parent.position, firstChildStart: start)
     }
-    return FanOutPlaces(open: [(anchor, start)], behind: parent.after)
+    return FanOutPlaces(open: [(anchor, start)], remainingParents: parent.after)
   }
 
   // MARK: The rest

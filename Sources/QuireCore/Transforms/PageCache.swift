@@ -22,7 +22,7 @@ public final class PageCache<Item: Sendable>: Sendable {
     /// Take the entry that is there.
     case known(Entry)
     /// Read the page, and pass the result to `finish(_:of:_:)`.
-    case read(Reading)
+    case read(PendingRead)
     /// Wait for the walk that reads the page.
     case wait(Suspension<Outcome>)
   }
@@ -36,13 +36,13 @@ public final class PageCache<Item: Sendable>: Sendable {
   }
 
   /// A page that is being read.
-  final class Reading: Sendable {
+  final class PendingRead: Sendable {
     fileprivate let waiting = Mutex<[Suspension<Outcome>]>([])
   }
 
   private struct State: Sendable {
     var entries: [Key: Entry] = [:]
-    var readings: [Key: Reading] = [:]
+    var pendingReads: [Key: PendingRead] = [:]
   }
 
   private let state = Mutex(State())
@@ -59,23 +59,23 @@ public final class PageCache<Item: Sendable>: Sendable {
   func lookUp(_ key: Key) -> Lookup {
     state.withLock { state in
       if let entry = state.entries[key] { return .known(entry) }
-      if let reading = state.readings[key] {
+      if let reading = state.pendingReads[key] {
         let suspension = Suspension<Outcome>()
         reading.waiting.withLock { $0.append(suspension) }
         return .wait(suspension)
       }
-      let reading = Reading()
-      state.readings[key] = reading
+      let reading = PendingRead()
+      state.pendingReads[key] = reading
       return .read(reading)
     }
   }
 
   /// Ends a reading: keeps its result, unless the cache was cleared meanwhile, and passes it to the
   /// waiters.
-  func finish(_ reading: Reading, of key: Key, _ outcome: Outcome) {
+  func finish(_ reading: PendingRead, of key: Key, _ outcome: Outcome) {
     state.withLock { state in
-      guard state.readings[key] === reading else { return }
-      state.readings[key] = nil
+      guard state.pendingReads[key] === reading else { return }
+      state.pendingReads[key] = nil
       if case .read(let entry) = outcome { state.entries[key] = entry }
     }
     for suspension in reading.waiting.withLock({ $0 }) { suspension.resume(returning: outcome) }
@@ -121,7 +121,7 @@ struct CachedReader<Item: Sendable>: PagewiseReader {
   }
 
   private func read(
-    _ key: PageCache<Item>.Key, _ reading: PageCache<Item>.Reading
+    _ key: PageCache<Item>.Key, _ reading: PageCache<Item>.PendingRead
   ) async throws -> Page<Item>? {
     do {
       let page = try await base.read(at: key.position)

@@ -11,7 +11,7 @@ struct LoopGuard: Sendable {
   private var step = 0
   /// The number of steps up to the page that the walk begins inside of, which is also the walk's
   /// first step.
-  private var stepsBefore = 0
+  private var stepsToStart = 0
   private var watcher: Watcher?
   /// The hashes of positions that lead to the first page of the listing, if the walk was not there,
   /// or was there by another address.
@@ -40,7 +40,7 @@ struct LoopGuard: Sendable {
     let hash = identify(position)
     let isFull = known.count == capacity
     if let earlier = known.meet(hash, limit: capacity) {
-      return step - earlier - (earlier < stepsBefore ? 1 : 0)
+      return step - earlier - (earlier < stepsToStart ? 1 : 0)
     }
     if isFull, let length = watch(hash) { return length }
     step += 1
@@ -59,15 +59,15 @@ struct LoopGuard: Sendable {
     for position in visited { _ = visit(position) }
     if start.itemOffset > 0 {
       _ = visit(start.page)
-      stepsBefore = step
+      stepsToStart = step
     }
   }
 
-  /// Notes another address of the first page of the listing.
-  mutating func noteFirst(_ address: Int) { firsts.insert(address) }
+  /// Notes another identity of the first page of the listing.
+  mutating func noteFirst(_ identity: Int) { firsts.insert(identity) }
 
   /// Whether the position leads to the first page although the walk was not there, or was there by
-  /// another address. The length of the circle is unknown then.
+  /// another request. The length of the circle is unknown then.
   func leadsToFirst(_ position: Position) -> Bool {
     !firsts.isEmpty && firsts.contains(identify(position))
   }

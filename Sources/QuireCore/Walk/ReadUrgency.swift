@@ -46,7 +46,7 @@ package final class ReadUrgency: Sendable {
   package var level: Level { state.withLock { $0.level } }
 
   /// Notes that the next page will be read as soon as this one has come.
-  func readsOn() {
+  func noteReadingOn() {
     let actions = state.withLock { state in
       defer { (state.readsOn, state.onReadOn) = (true, []) }
       return state.onReadOn
@@ -54,8 +54,8 @@ package final class ReadUrgency: Sendable {
     for action in actions { action() }
   }
 
-  /// Calls `action` as soon as `readsOn()` is called: at once if it was, else on the task that
-  /// calls it.
+  /// Calls `action` as soon as `noteReadingOn()` is called: at once if it was, else on the task
+  /// that calls it.
   package func whenReadingOn(_ action: @escaping @Sendable () -> Void) {
     let isKnown = state.withLock { state in
       if !state.readsOn { state.onReadOn.append(action) }

@@ -1,7 +1,7 @@
 /// What is remembered of the pages delivered last, to recognise a page that repeats one of them.
 struct RecentPages: Sendable {
   /// The result of comparing a page with the pages before it.
-  enum Meeting: Hashable {
+  enum Comparison: Hashable {
     /// A new page, whose first `overlap` items are the last ones of the page before.
     case new(overlap: Int)
     /// A repetition of the page delivered `distance` pages ago, except for the members named.
@@ -33,7 +33,7 @@ struct RecentPages: Sendable {
   init(capacity: Int) { self.capacity = capacity }
 
   /// Compares a page with those remembered, and remembers it unless it repeats one of them.
-  mutating func meet(_ fingerprint: Int?, _ sample: PageSample?) -> Meeting {
+  mutating func compareAndRemember(_ fingerprint: Int?, _ sample: PageSample?) -> Comparison {
     guard capacity > 0, fingerprint != nil || sample != nil else { return .new(overlap: 0) }
     let page = Known(
       fingerprint: fingerprint, sample: sample, identity: sample?.identity(&roles))
@@ -73,7 +73,7 @@ struct RecentPages: Sendable {
 
   private mutating func compare(_ known: Known, _ page: Known) -> PageLikeness.Verdict {
     if let fingerprint = page.fingerprint, fingerprint == known.fingerprint {
-      return mayBeMeant(page) ? .alike(changed: []) : .repeated(changed: [])
+      return mayRepeatLegitimately(page) ? .alike(changed: []) : .repeated(changed: [])
     }
     guard let old = known.sample, let new = page.sample else { return .different }
     // Most pages differ in this already.
@@ -87,7 +87,7 @@ struct RecentPages: Sendable {
 
   /// Whether a page may be right although it equals an earlier one: a full page, requested by
   /// count, whose items all look the same and have no identity.
-  private func mayBeMeant(_ page: Known) -> Bool {
+  private func mayRepeatLegitimately(_ page: Known) -> Bool {
     guard let sample = page.sample, sample.isCounted, sample.count >= largest else { return false }
     return page.identity == nil && sample.isUniform
   }

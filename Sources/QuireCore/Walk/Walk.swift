@@ -23,7 +23,7 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
   let makeBackwardReader: (@Sendable () -> any PageReader<Item>)?
   private let stopwatch: Stopwatch
   /// The task that closes the source, once it has begun.
-  private let parting = Mutex<Task<Void, Never>?>(nil)
+  private let cleanup = Mutex<Task<Void, Never>?>(nil)
   let machine: Mutex<WalkMachine>
   /// The pages that loops over items are in the middle of.
   let open: Mutex<OpenPages<Item>>
@@ -94,7 +94,7 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
   public func close() async {
     reader.leave()
     if let closing = machine.withLock({ $0.abandoned() }) { closeSoon(closing) }
-    await parting.withLock { $0 }?.value
+    await cleanup.withLock { $0 }?.value
   }
 
   /// Tells the reader what a consumer that keeps pages has of the page that is read next.
@@ -114,11 +114,11 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
     }
   }
 
-  /// Returns the next page; `mark` counts the items that a loop over items consumes of it.
+  /// Returns the next page; `consumedCount` counts the items that a loop over items consumes of it.
   func next(
-    mark: ItemMark? = nil, isolation actor: isolated (any Actor)?
+    consumedCount: ConsumedCount? = nil, isolation actor: isolated (any Actor)?
   ) async throws -> Page<Item>? {
-    if let page = leftover(for: mark) { return page }
+    if let page = leftover(for: consumedCount) { return page }
     // The walk would wait for itself.
     if WalkReading.isInside(self) { throw WalkMachine.nestedIteration }
     asking.add(1, ordering: .relaxed)
@@ -126,11 +126,11 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
     defer { asked(isServed: page != nil) }
     try await turns.take()
     defer { turns.pass() }
-    page = leftover(for: mark)
+    page = leftover(for: consumedCount)
     if page != nil { return page }
     let action = proceed()
     if case .load(let position, let time) = action {
-      page = try await load(position, within: time, mark)
+      page = try await load(position, within: time, consumedCount)
     } else {
       try await finish(action)
     }
@@ -162,13 +162,13 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
   }
 
   private func load(
-    _ position: Position, within time: Duration?, _ mark: ItemMark?
+    _ position: Position, within time: Duration?, _ consumedCount: ConsumedCount?
   ) async throws -> Page<Item>? {
     let page: Page<Item>?
     do {
       try Task.checkCancellation()
       page = try await read(at: position, within: time)
-      if let page, !page.head.isAbsent { return try received(page, mark) }
+      if let page, !page.head.isAbsent { return try received(page, consumedCount) }
     } catch {
       throw await failed(error)
     }
@@ -177,7 +177,7 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
   }
 
   @inline(never)
-  private func received(_ page: Page<Item>, _ mark: ItemMark?) throws -> Page<Item> {
+  private func received(_ page: Page<Item>, _ consumedCount: ConsumedCount?) throws -> Page<Item> {
     let now = stopwatch.elapsed()
     func received() throws -> Page<Item> {
       var page = page
@@ -189,8 +189,8 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
       allowance?.delivered()
       return page
     }
-    guard let mark else { return try received() }
-    return try open.withLock { $0.open(try received(), mark: mark) }
+    guard let consumedCount else { return try received() }
+    return try open.withLock { $0.register(try received(), count: consumedCount) }
   }
 
   @inline(never)
@@ -241,32 +241,32 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
     return refusal
   }
 
-  /// Registers the page with the loop that writes to `mark`; a loop over pages has no mark.
-  private func opened(_ page: Page<Item>, _ mark: ItemMark?) -> Page<Item> {
-    guard let mark else { return page }
-    return open.withLock { $0.open(page, mark: mark) }
+  /// Registers the page with the loop that writes to `consumedCount`; a loop over pages has none.
+  private func opened(_ page: Page<Item>, _ consumedCount: ConsumedCount?) -> Page<Item> {
+    guard let consumedCount else { return page }
+    return open.withLock { $0.register(page, count: consumedCount) }
   }
 
   /// Returns what a loop over items has left of a page; nil if there is nothing.
-  private func leftover(for mark: ItemMark?) -> Page<Item>? {
-    hasLeftovers.load(ordering: .relaxed) ? takeLeftover(for: mark) : nil
+  private func leftover(for consumedCount: ConsumedCount?) -> Page<Item>? {
+    hasLeftovers.load(ordering: .relaxed) ? takeLeftover(for: consumedCount) : nil
   }
 
   @inline(never)
-  private func takeLeftover(for mark: ItemMark?) -> Page<Item>? {
+  private func takeLeftover(for consumedCount: ConsumedCount?) -> Page<Item>? {
     let page = open.withLock { open in
       defer { hasLeftovers.store(open.hasLeftovers, ordering: .relaxed) }
       return open.takeLeftover()
     }
-    return page.map { opened($0, mark) }
+    return page.map { opened($0, consumedCount) }
   }
 
   func enter() { machine.withLock { $0.entered() } }
 
-  func leave(_ mark: ItemMark?) {
-    if let mark {
+  func leave(_ consumedCount: ConsumedCount?) {
+    if let consumedCount {
       open.withLock { open in
-        open.leave(mark)
+        open.leave(consumedCount)
         hasLeftovers.store(open.hasLeftovers, ordering: .relaxed)
       }
     }
@@ -304,12 +304,14 @@ extension Walk {
   private func closeSoon(_ closing: WalkMachine.Closing) {
     guard reader.needsClosing else { return }
     let (reader, clock) = (reader, clock)
-    parting.withLock { $0 = Task.parting(clock) { await reader.close(at: closing.position) } }
+    cleanup.withLock {
+      $0 = Task.detachedCleanup(clock) { await reader.close(at: closing.position) }
+    }
   }
 
   private func close(_ closing: WalkMachine.Closing) async {
     closeSoon(closing)
-    await parting.withLock { $0 }?.value
+    await cleanup.withLock { $0 }?.value
   }
 }
 
@@ -364,7 +366,7 @@ extension Walk {
     var machine = WalkMachine(
       start: before, limits: limits, repeatedPositions: reader.repeatedPositions,
       loops: LoopGuard { reader.identity(of: $0) }, direction: .backward)
-    machine.goOn(pages: 0, items: 0, after: elapsed, before: nil)
+    machine.takeOver(pages: 0, items: 0, after: elapsed, before: nil)
     let walk = Walk(
       BackwardReader(base: reader, start: start), clock: clock, machine: machine,
       allowance: allowance)
@@ -393,7 +395,7 @@ extension Walk {
 
   private func copy(_ machine: WalkMachine) -> Walk {
     Walk(
-      reader.copy(), clock: clock, machine: machine, open: open.withLock { $0.left },
+      reader.copy(), clock: clock, machine: machine, open: open.withLock { $0.copyWithoutLoops },
       makeBackwardReader: makeBackwardReader)
   }
 
@@ -413,26 +415,29 @@ extension Walk {
       defer { receipts = [] }
       return receipts
     }
-    consumed.askedForMore()
+    consumed.confirmBeforeNextRequest()
     let page = try await next(isolation: #isolation)
     if let page, !page.head.receipts.isEmpty { receipts.withLock { $0 += page.head.receipts } }
     return page
   }
 
-  /// An iterator over a walk. Dropping the last one ends the consumer's interest in the walk.
+  /// An iterator over a walk. Dropping the last one ends the consumer's iterationToken in the walk.
   public struct Iterator: AsyncIteratorProtocol {
-    private let interest: WalkInterest<Item>
+    private let iterationToken: IterationToken<Item>
     /// The receipts of the page that the consumer is handling.
     private var receipts: [PageReceipt] = []
 
-    init(_ walk: Walk, mark: ItemMark? = nil) { interest = WalkInterest(walk, mark: mark) }
+    init(_ walk: Walk, consumedCount: ConsumedCount? = nil) {
+      iterationToken = IterationToken(walk, consumedCount: consumedCount)
+    }
 
     /// Returns the next page, and nil at the end and from then on.
     public mutating func next(
       isolation actor: isolated (any Actor)?
     ) async throws -> Page<Item>? {
-      receipts.askedForMore()
-      let page = try await interest.walk.next(mark: interest.mark, isolation: actor)
+      receipts.confirmBeforeNextRequest()
+      let page = try await iterationToken.walk.next(
+        consumedCount: iterationToken.consumedCount, isolation: actor)
       receipts = page?.head.receipts ?? []
       return page
     }
@@ -462,21 +467,21 @@ extension Walk {
     let walk: Walk
 
     /// Returns an iterator that continues the walk.
-    public func makeAsyncIterator() -> Iterator { Iterator(walk, mark: ItemMark()) }
+    public func makeAsyncIterator() -> Iterator { Iterator(walk, consumedCount: ConsumedCount()) }
   }
 }
 
 /// A token that tells the walk when the last copy of an iterator is gone.
-final class WalkInterest<Item: Sendable>: Sendable {
+final class IterationToken<Item: Sendable>: Sendable {
   let walk: Walk<Item>
   /// Counts the consumed items of a loop over items; nil in a loop over pages.
-  let mark: ItemMark?
+  let consumedCount: ConsumedCount?
 
-  init(_ walk: Walk<Item>, mark: ItemMark? = nil) {
+  init(_ walk: Walk<Item>, consumedCount: ConsumedCount? = nil) {
     self.walk = walk
-    self.mark = mark
+    self.consumedCount = consumedCount
     walk.enter()
   }
 
-  deinit { walk.leave(mark) }
+  deinit { walk.leave(consumedCount) }
 }

@@ -64,7 +64,7 @@ struct WalkMachine: Sendable {
   private var iterators = 0
   /// Whether the last iterator was dropped while a task without an iterator asked for a page. If
   /// that task gets none, the walk is left.
-  private var isLeftToAsker = false
+  private var leavesWithLastRequest = false
   private var hasFetched = false
   private var closing: Position?
   private var isClosed = false
@@ -89,7 +89,7 @@ struct WalkMachine: Sendable {
   /// Takes over from earlier walks for the same consumer: `pages` and `items` of the listing lie in
   /// front of the start, and the first of the walks began `elapsed` ago. `before` is the position
   /// of the page in front of the start, if it is known.
-  mutating func goOn(pages: Int, items: Int, after elapsed: Duration?, before: Position??) {
+  mutating func takeOver(pages: Int, items: Int, after elapsed: Duration?, before: Position??) {
     passed = (pages, items)
     startedAt = elapsed.map { Duration.zero - $0 }
     self.before = before
@@ -114,7 +114,7 @@ struct WalkMachine: Sendable {
   /// Returns the reason why the page that was read must not be delivered; nil if it may be. With a
   /// reason, the caller reports a failed read.
   mutating func refusal<Item>(of page: Page<Item>) -> PageError? {
-    switch recent.meet(page.head.fingerprint, page.head.sample) {
+    switch recent.compareAndRemember(page.head.fingerprint, page.head.sample) {
     case .new(let overlap):
       if overlap > 0, !report.warnings.contains(where: { $0.code == .overlappingPages }) {
         report.warn([.overlap(of: overlap, onPage: pageIndex)])
@@ -131,7 +131,7 @@ struct WalkMachine: Sendable {
   /// Handles the page that was read, and turns it into the one to deliver.
   mutating func received<Item>(_ page: inout Page<Item>, at now: Duration) {
     endLoading(at: now)
-    (hasFetched, isLeftToAsker) = (true, false)
+    (hasFetched, leavesWithLastRequest) = (true, false)
     page.index = pageIndex
     startsMidway = startsMidway || page.head.startsMidway || before == nil && page.previous != nil
     if before == nil, page.previous != nil || !page.hasMoreParts { before = .some(page.previous) }
@@ -151,7 +151,9 @@ struct WalkMachine: Sendable {
     isWithinPage = page.hasMoreParts
     closing = page.closing
     report.nextFailure = page.nextFailure
-    if page.position.page == .start, let address = page.head.address { loops?.noteFirst(address) }
+    if page.position.page == .start, let identity = page.head.answeredIdentity {
+      loops?.noteFirst(identity)
+    }
     advance(after: page)
   }
 
@@ -202,22 +204,22 @@ struct WalkMachine: Sendable {
   mutating func left(isMidway: Bool, isAsked: Bool) -> (isLeft: Bool, closing: Closing?) {
     iterators -= 1
     guard iterators == 0 else { return (false, nil) }
-    isLeftToAsker = isAsked
+    leavesWithLastRequest = isAsked
     return isAsked ? (false, nil) : (true, abandoned(isMidway: isMidway))
   }
 
   /// Notes that a task that asked for a page got none. The walk is left if there is no iterator any
   /// more and no other task asks.
   mutating func gaveUp(isMidway: Bool, isAsked: Bool) -> (isLeft: Bool, closing: Closing?) {
-    guard isLeftToAsker, iterators == 0, !isAsked else { return (false, nil) }
-    isLeftToAsker = false
+    guard leavesWithLastRequest, iterators == 0, !isAsked else { return (false, nil) }
+    leavesWithLastRequest = false
     return (true, abandoned(isMidway: isMidway))
   }
 
   /// Returns the walk for another consumer: without iterators, and with no read running.
   func copy() -> WalkMachine {
     var copy = self
-    (copy.iterators, copy.isLeftToAsker) = (0, false)
+    (copy.iterators, copy.leavesWithLastRequest) = (0, false)
     if case .loading(let position) = state { copy.state = .ready(position, .admitted) }
     return copy
   }

@@ -418,7 +418,7 @@ final class PageFetch<Item: Sendable> {
       var answered = request
       answered.url = transfer.response.hop.text
       answered.method = transfer.response.hop.method
-      head.address = listing.identity(of: answered)
+      head.answeredIdentity = listing.identity(of: answered)
     }
     if sent?.restarts ?? 0 > 0 {
       // After a restart of the listing, the same pages come again without being a loop.

@@ -181,7 +181,7 @@ package final class PageLoader<Item: Sendable>: PageReader {
     } catch {
       // The next attempt opens a new session, so this one is closed.
       let place = start.position
-      Task.parting(listing.client.shared.configuration.clock) { await self.close(at: place) }
+      Task.detachedCleanup(listing.client.shared.configuration.clock) { await self.close(at: place) }
       throw error
     }
   }
