@@ -68,7 +68,7 @@ static inline CURLMcode quire_multi_set_long(CURLM *multi, CURLMoption option, l
 }
 
 /// A cache of the addresses of names, for the handles that share it.
-static inline CURLSH *quire_name_memory(void) {
+static inline CURLSH *quire_address_cache(void) {
   CURLSH *share = curl_share_init();
   if (share) curl_share_setopt(share, CURLSHOPT_SHARE, CURL_LOCK_DATA_DNS);
   return share;

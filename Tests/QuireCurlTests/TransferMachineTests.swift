@@ -220,7 +220,7 @@ struct TransferMachineTests {
       #expect(play.machine.requestSent(at: play.now, answers: answers) == .proceed)
     }
     // Its one replay is left, also where no other was answered.
-    #expect(play.machine.sentBack == 32 && play.machine.wireRequests == 33)
+    #expect(play.machine.returnedRequests == 32 && play.machine.wireRequests == 33)
     #expect(play.machine.requestSent(at: play.now, answers: 99) == .proceed)
     #expect(play.machine.requestSent(at: play.now, answers: 999) == .abort)
     guard case .failed(let error) = play.machine.ended(CurlResult(CURLE_ABORTED_BY_CALLBACK))

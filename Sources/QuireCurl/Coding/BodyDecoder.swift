@@ -34,7 +34,7 @@ enum BodyDecoder: ~Copyable {
     switch consume self {
     case .undecided: preconditionFailure("BodyDecoder: bytes before the head")
     case .sniffing(let earlier, let limits):
-      self = Self.told(by: earlier.isEmpty ? bytes : earlier + bytes, limits)
+      self = Self.sniffed(from: earlier.isEmpty ? bytes : earlier + bytes, limits)
     case .plain(_, let total, let limit):
       self = .plain(slice: bytes, total: total + bytes.count, limit: limit)
     case .inflating(var inflater):
@@ -47,7 +47,7 @@ enum BodyDecoder: ~Copyable {
   private static let magic: [UInt8] = [0x1F, 0x8B]
 
   /// Returns the decoder for a body that begins with these bytes.
-  private static func told(by bytes: [UInt8], _ limits: TransferLimits) -> BodyDecoder {
+  private static func sniffed(from bytes: [UInt8], _ limits: TransferLimits) -> BodyDecoder {
     guard magic.starts(with: bytes.prefix(magic.count)) else {
       return .plain(slice: bytes, total: bytes.count, limit: limits.decodedBytes)
     }

@@ -200,9 +200,9 @@ final class CurlDriver {
     for transfer in news where transfers[ObjectIdentifier(transfer.exchange)] === transfer {
       note(transfer.machine.deadline)
       if !transfer.deliver() {
-        transfer.hold()
+        transfer.redeliver()
         isHolding = true
-      } else if transfer.waitsWithoutTaker {
+      } else if transfer.isPausedWithoutUnreadBytes {
         resume(transfer)
       }
     }

@@ -30,7 +30,7 @@ final class EasyHandle {
   /// The addresses that libcurl knows. Each handle has its own: common ones would be searched for
   /// old entries after every transfer, which takes long with thousands of hosts, and pinned ones
   /// would stay for ever.
-  private let addresses = quire_name_memory()
+  private let addresses = quire_address_cache()
   /// The pinned addresses: as libcurl's list, and as they were given.
   fileprivate var route: UnsafeMutablePointer<curl_slist>?
   fileprivate var routeLines: [String] = []

@@ -65,7 +65,7 @@ final class Transfer {
   /// Whether a connection may be made for the request. One for a replay that is not allowed would
   /// be made, and waited for, in vain.
   var mayConnect: Bool {
-    machine.mayGoOut || machine.mayBeSentBack && driver.answers(to: exchange) > 0
+    machine.maySend || machine.mayBeSentBack && driver.answers(to: exchange) > 0
   }
 
   /// Whether a connection may be made to an address; nil stands for neither IPv4 nor IPv6.
@@ -90,9 +90,9 @@ final class Transfer {
     guard mayConnect(to: IPAddress(route.remoteAddress)) else { return false }
     handle.connected(along: route)
     guard !handle.connectionIsSpent else { return perform(machine.connectionIsSpent()) }
-    let before = machine.sentBack
+    let before = machine.returnedRequests
     let verdict = machine.requestSent(at: clock.now, answers: driver.answers(to: exchange))
-    if machine.sentBack > before { driver.sentBack(exchange) }
+    if machine.returnedRequests > before { driver.sentBack(exchange) }
     return perform(verdict)
   }
 
@@ -154,10 +154,10 @@ final class Transfer {
 
   /// Whether the transfer is paused and its reader has taken all bytes. A reader that has not
   /// resumes the transfer when it takes them.
-  var waitsWithoutTaker: Bool { isPaused && !exchange.asksToResume() }
+  var isPausedWithoutUnreadBytes: Bool { isPaused && !exchange.requestResume() }
 
   /// Delivers again in the next round.
-  func hold() { touch() }
+  func redeliver() { touch() }
 
   private func touch() {
     guard !isTouched else { return }
@@ -189,16 +189,16 @@ final class Transfer {
     } else if bytes.isEmpty, !isPaused {
       return true
     }
-    hand(end: nil)
+    deliver(end: nil)
     return true
   }
 
   /// Delivers everything that arrived, and the end.
   func finish(_ end: Result<Void, any Error>) {
-    hand(end: end)
+    deliver(end: end)
   }
 
-  private func hand(end: Result<Void, any Error>?) {
+  private func deliver(end: Result<Void, any Error>?) {
     let slice = bytes
     bytes = []
     let head = isHeadDelivered ? nil : machine.head
@@ -207,7 +207,7 @@ final class Transfer {
       wireBytes: machine.wireBytes, wireRequests: machine.wireRequests,
       reusedConnection: handle.reusedConnection,
       timeToHead: headArrived.map { $0 - started } ?? .zero, duration: clock.now - started)
-    metrics.sentBack = machine.sentBack
+    metrics.sentBack = machine.returnedRequests
     exchange.deliver(head: head, bytes: slice, end: end, metrics: metrics)
   }
 }

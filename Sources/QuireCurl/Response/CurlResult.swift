@@ -15,7 +15,7 @@ struct CurlResult {
   }
 
   /// Whether an HTTP/2 connection broke under the request.
-  var isPoisonedConnection: Bool { code == CURLE_HTTP2 }
+  var isBrokenHTTP2Connection: Bool { code == CURLE_HTTP2 }
 
   /// Whether the connection, or the stream, ended.
   var isBrokenConnection: Bool {

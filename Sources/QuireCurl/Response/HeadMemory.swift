@@ -23,10 +23,8 @@ final class HeadMemory {
   @exclusivity(unchecked) private(set) var fields = HTTPFields()
 
   /// The most lines that are kept, and the most bytes of a line.
-  private static let most = 48
-  private static let longest = 256
-
-  var count: Int { lines.count }
+  private static let maximumLines = 48
+  private static let maximumLineBytes = 256
 
   /// Whether the line with this number in the head is the same as last time.
   func holds(_ line: UnsafeRawBufferPointer, at number: Int) -> Bool {
@@ -48,7 +46,7 @@ final class HeadMemory {
   func replace(
     _ number: Int, _ line: UnsafeRawBufferPointer, nameLength: Int, _ field: HTTPField
   ) -> Bool {
-    guard number < lines.count, line.count <= Self.longest else { return false }
+    guard number < lines.count, line.count <= Self.maximumLineBytes else { return false }
     lines[number] = Line(bytes: Array(line), nameLength: nameLength)
     fields[number] = field
     return true
@@ -56,7 +54,8 @@ final class HeadMemory {
 
   /// Adds a line behind all others, unless it is too long or one too many.
   func add(_ number: Int, _ line: UnsafeRawBufferPointer, nameLength: Int, _ field: HTTPField) {
-    guard number == lines.count, number < Self.most, line.count <= Self.longest else { return }
+    guard number == lines.count, number < Self.maximumLines, line.count <= Self.maximumLineBytes
+    else { return }
     lines.append(Line(bytes: Array(line), nameLength: nameLength))
     fields.append(field)
   }

@@ -33,7 +33,7 @@ struct ResponseHeadParser {
   private var interimResponses = 0
   private let memory: HeadMemory?
   /// Whether all lines so far have the names of those in the memory, which then holds the fields.
-  private var isFollowing: Bool
+  private var matchesMemory: Bool
   private var fieldLines = 0
 
   /// The header bytes so far, trailers included.
@@ -42,7 +42,7 @@ struct ResponseHeadParser {
   /// Creates a parser. `memory` belongs to the handle, whose transfers come one after the other.
   init(host: String, isHead: Bool, limits: TransferLimits, memory: HeadMemory? = nil) {
     self.memory = memory
-    isFollowing = memory != nil
+    matchesMemory = memory != nil
     self.host = host
     self.isHead = isHead
     self.limits = limits
@@ -61,7 +61,7 @@ struct ResponseHeadParser {
     if end > 0, raw[end - 1] == 0x0A { end -= 1 }
     if end > 0, raw[end - 1] == 0x0D { end -= 1 }
     let line = UnsafeRawBufferPointer(rebasing: raw[..<end])
-    if isFollowing, case .fields = state, !line.isEmpty,
+    if matchesMemory, case .fields = state, !line.isEmpty,
       memory?.holds(line, at: fieldLines) == true
     {
       fieldLines += 1
@@ -117,20 +117,20 @@ struct ResponseHeadParser {
   }
 
   /// Reads on without the memory, because the head differs from the last one from this line on.
-  private mutating func stopFollowing() {
-    guard isFollowing, let memory else { return }
-    isFollowing = false
+  private mutating func leaveMemory() {
+    guard matchesMemory, let memory else { return }
+    matchesMemory = false
     memory.forget(from: fieldLines)
     fields = memory.fields
   }
 
   private mutating func field(_ line: UnsafeRawBufferPointer) throws(PageError) {
     if line[0] == 0x20 || line[0] == 0x09 {
-      stopFollowing()
+      leaveMemory()
       return try unfold(line)
     }
     endUnfolding()
-    let known = isFollowing ? memory?.name(fieldLines, line) : nil
+    let known = matchesMemory ? memory?.name(fieldLines, line) : nil
     guard let colon = line.firstIndex(of: UInt8(ascii: ":")),
       let name = known
         ?? HTTPField.Name(
@@ -144,7 +144,7 @@ struct ResponseHeadParser {
       ? HTTPField(name: name, value: String(decoding: value, as: UTF8.self))
       : HTTPField(name: name, lenientValue: value)
     if known == nil || memory?.replace(fieldLines, line, nameLength: colon, field) == false {
-      stopFollowing()
+      leaveMemory()
       fields.append(field)
       memory?.add(fieldLines, line, nameLength: colon, field)
     }
@@ -178,8 +178,8 @@ struct ResponseHeadParser {
   ) throws(PageError) -> Progress {
     endUnfolding()
     // A head that is shorter than the last one differs from it, too.
-    stopFollowing()
-    defer { (fields, fieldLines, isFollowing) = (HTTPFields(), 0, memory != nil) }
+    leaveMemory()
+    defer { (fields, fieldLines, matchesMemory) = (HTTPFields(), 0, memory != nil) }
     if status < 200 {
       interimResponses += 1
       guard interimResponses <= limits.interimResponses else {

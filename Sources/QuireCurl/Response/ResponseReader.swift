@@ -76,9 +76,9 @@ final class ResponseReader: Sendable {
     while true {
       if let slice = try decoder.withLock({ try $0.next() }) { return .slice(slice) }
       switch exchange.takeBytes() {
-      case .bytes(let bytes, let isAwaited):
+      case .bytes(let bytes, let pausesTransfer):
         decoder.withLock { $0.receive(bytes) }
-        if isAwaited { transport.mailbox.push(.resume(exchange)) }
+        if pausesTransfer { transport.mailbox.push(.resume(exchange)) }
       case .complete:
         try decoder.withLock { try $0.finish() }
         return .end

@@ -33,7 +33,7 @@ struct TransferMachine {
   /// The requests on the wire, silent replays included.
   private(set) var wireRequests = 0
   /// The number of them that the end of an HTTP/2 connection gave back, while others were answered.
-  private(set) var sentBack = 0
+  private(set) var returnedRequests = 0
   /// The answers of the origin over HTTP/2 when the request was last sent.
   private var answersBefore = 0
 
@@ -72,11 +72,11 @@ struct TransferMachine {
   static let mostSentBack = 32
 
   /// Whether the request may be sent, or sent once more.
-  var mayGoOut: Bool { wireRequests - sentBack < maximumRequests }
+  var maySend: Bool { wireRequests - returnedRequests < maximumRequests }
 
   /// Whether the request may have been given back, and may be sent again for that reason.
   var mayBeSentBack: Bool {
-    isRepeatable && sentBack < min(wireRequests, Self.mostSentBack) && parser.bytes == 0
+    isRepeatable && returnedRequests < min(wireRequests, Self.mostSentBack) && parser.bytes == 0
   }
 
   /// Notes that the connection ended under the request, and returns whether that gave it back: the
@@ -84,7 +84,7 @@ struct TransferMachine {
   /// REFUSED_STREAM) and is not down.
   private mutating func noteSentBack(_ answers: Int) -> Bool {
     guard mayBeSentBack, answers > answersBefore else { return false }
-    sentBack += 1
+    returnedRequests += 1
     answersBefore = answers
     return true
   }
@@ -98,7 +98,7 @@ struct TransferMachine {
   /// given `answers` answers over HTTP/2.
   mutating func requestSent(at now: ContinuousClock.Instant, answers: Int = 0) -> Verdict {
     _ = noteSentBack(answers)
-    guard mayGoOut else { return abort(dropped) }
+    guard maySend else { return abort(dropped) }
     wireRequests += 1
     answersBefore = answers
     if sent == nil { sent = now }
@@ -183,10 +183,10 @@ struct TransferMachine {
       return .again(isFresh: true)
     }
     if result.isBrokenConnection, noteSentBack(answers) { return .again(isFresh: false) }
-    if result.isPoisonedConnection, parser.bytes == 0, !hasRetried {
+    if result.isBrokenHTTP2Connection, parser.bytes == 0, !hasRetried {
       hasRetried = true
       // Once the request is on the wire, the server may have acted on it.
-      if mayGoOut { return .again(isFresh: true) }
+      if maySend { return .again(isFresh: true) }
     }
     if let failure = failure(result) ?? incompleteness() { return .failed(counted(failure)) }
     return .complete
@@ -195,8 +195,8 @@ struct TransferMachine {
   /// Returns the error with the transfer's attempts and requests.
   private func counted(_ error: PageError) -> PageError {
     var error = error
-    error.attempts = max(1, wireRequests - sentBack)
-    error.traffic.requests = sentBack
+    error.attempts = max(1, wireRequests - returnedRequests)
+    error.traffic.requests = returnedRequests
     return error
   }
 

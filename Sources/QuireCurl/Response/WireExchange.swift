@@ -18,13 +18,13 @@ final class WireExchange: Sendable {
     var metrics = TransferMetrics(wireRequests: 0)
     var waiter: Suspension<Void>?
     /// Whether the transfer waits until `bytes` are taken.
-    var isAwaited = false
+    var pausesTransfer = false
   }
 
   /// The answer to a reader.
   enum Supply: Sendable {
     /// Some bytes, and whether the transfer waits until they are taken.
-    case bytes([UInt8], isAwaited: Bool)
+    case bytes([UInt8], pausesTransfer: Bool)
     case complete
     case failed(any Error)
     /// Nothing yet: wait for this, then look again.
@@ -49,10 +49,10 @@ final class WireExchange: Sendable {
   var unread: Int { inbox.withLock { $0.bytes.count } }
 
   /// Returns whether there are bytes to take; then the reader that takes them resumes the transfer.
-  func asksToResume() -> Bool {
+  func requestResume() -> Bool {
     inbox.withLock { inbox in
-      inbox.isAwaited = !inbox.bytes.isEmpty
-      return inbox.isAwaited
+      inbox.pausesTransfer = !inbox.bytes.isEmpty
+      return inbox.pausesTransfer
     }
   }
 
@@ -100,8 +100,8 @@ final class WireExchange: Sendable {
   func takeBytes() -> Supply {
     inbox.withLock { inbox in
       if !inbox.bytes.isEmpty {
-        defer { (inbox.bytes, inbox.isAwaited) = ([], false) }
-        return .bytes(inbox.bytes, isAwaited: inbox.isAwaited)
+        defer { (inbox.bytes, inbox.pausesTransfer) = ([], false) }
+        return .bytes(inbox.bytes, pausesTransfer: inbox.pausesTransfer)
       }
       switch inbox.end {
       case .success: return .complete

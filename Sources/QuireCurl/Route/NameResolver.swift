@@ -227,13 +227,13 @@ package struct ResolverMachine {
   private var queued: Set<String> = []
 
   /// The most threads.
-  static let most = 16
+  static let maximumThreads = 16
   /// How long an answer is used.
   private let fresh: Duration
   /// How long an answer is used if the name cannot be looked up again.
-  static let usable = Duration.seconds(3600)
+  static let staleLifetime = Duration.seconds(3600)
   /// How long a name is not looked up again after a failure.
-  static let patience = Duration.seconds(5)
+  static let retryDelay = Duration.seconds(5)
   /// The most names that are remembered.
   static let capacity = 16_384
 
@@ -242,11 +242,11 @@ package struct ResolverMachine {
   /// Handles a request for the addresses of a name.
   mutating func wanted(_ name: String, at now: ContinuousClock.Instant) -> Action {
     if let entry = known[name], now - entry.since < fresh { return .use(entry.addresses) }
-    if let failure = failed[name], now - failure < Self.patience {
+    if let failure = failed[name], now - failure < Self.retryDelay {
       return stale(name, at: now).map(Action.use) ?? .fail
     }
     if atWork.contains(name) || queued.contains(name) { return .wait }
-    guard atWork.count < Self.most else {
+    guard atWork.count < Self.maximumThreads else {
       queue.add(name)
       queued.insert(name)
       return .wait
@@ -257,7 +257,7 @@ package struct ResolverMachine {
 
   /// Returns the last addresses of a name, if they may still be used.
   func stale(_ name: String, at now: ContinuousClock.Instant) -> [IPAddress]? {
-    known[name].flatMap { now - $0.since < Self.usable ? $0.addresses : nil }
+    known[name].flatMap { now - $0.since < Self.staleLifetime ? $0.addresses : nil }
   }
 
   /// Drops a name that no request waits for any more, unless its look-up has begun.
