@@ -46,7 +46,7 @@ final class ClientBudget: Sendable {
   func health(of host: Origin) -> HostHealth {
     hosts.withLock { hosts in
       if let known = hosts[host] { return known }
-      if hosts.count >= Self.mostHosts { hosts = hosts.filter { !$0.value.isRested } }
+      if hosts.count >= Self.mostHosts { hosts = hosts.filter { !$0.value.isForgettable } }
       let new = HostHealth()
       hosts[host] = new
       return new
@@ -112,7 +112,7 @@ final class ClientBudget: Sendable {
       let behind = walk == nil ? [] : state.holders[host].map { $0.keys.sorted() } ?? []
       let wait = Wait(state.count, request, walk, reason, start: now, behind: behind)
       state.waiting[wait.id] = wait
-      if let time { arm(host, at: time, from: now, &state) }
+      if let time { setTimer(of: host, at: time, from: now, &state) }
       return (answer, wait, now)
     }
     switch answer {
@@ -257,7 +257,7 @@ final class ClientBudget: Sendable {
       ) in
       let now = state.now()
       let effects = event(&state, now)
-      for wake in effects.wakes { arm(wake.host, at: wake.time, from: now, &state) }
+      for wake in effects.wakes { setTimer(of: wake.host, at: wake.time, from: now, &state) }
       return (
         effects.granted.compactMap { granted in
           state.waiting.removeValue(forKey: granted.id).map { ($0, granted.grant) }
@@ -274,7 +274,9 @@ final class ClientBudget: Sendable {
   }
 
   /// Sets the timer of a host, unless an earlier one is set. Nil cancels it.
-  private func arm(_ host: Origin, at time: Duration?, from now: Duration, _ state: inout State) {
+  private func setTimer(
+    of host: Origin, at time: Duration?, from now: Duration, _ state: inout State
+  ) {
     guard let time else {
       state.alarms.removeValue(forKey: host)?.task.cancel()
       return
@@ -284,12 +286,12 @@ final class ClientBudget: Sendable {
     let clock = state.clock
     let task = Task { [weak self] in
       do { try await clock.sleep(for: time - now) } catch { return }
-      self?.rang(host, time)
+      self?.timerFired(host, time)
     }
     state.alarms[host] = (time, task)
   }
 
-  private func rang(_ host: Origin, _ time: Duration) {
+  private func timerFired(_ host: Origin, _ time: Duration) {
     act { state, now in
       guard state.alarms[host]?.time == time else { return BudgetMachine.Effects() }
       state.alarms[host] = nil

@@ -32,7 +32,7 @@ final class HostHealth: Sendable {
   var debt: Int { state.withLock(\.debt.count) }
 
   /// Whether forgetting the host would lose no state.
-  var isRested: Bool {
+  var isForgettable: Bool {
     state.withLock { $0.debt.count == 0 && !$0.outage.isAway && $0.quota.isFull }
   }
 
@@ -47,9 +47,9 @@ final class HostHealth: Sendable {
   func retried() { state.withLock { $0.debt.retried() } }
 
   /// Counts a page. `refund` is the cost of its last retry.
-  func paid(refund: Int = 0) {
+  func pageReceived(refund: Int = 0) {
     state.withLock {
-      $0.debt.paid()
+      $0.debt.pageReceived()
       $0.quota.earn(refund)
     }
     if mayBeAway.load(ordering: .relaxed) { recovered() }
@@ -110,7 +110,7 @@ final class HostHealth: Sendable {
   /// Waits while another fetch probes the host, but no longer than `patience`.
   ///
   /// Throws the error with which the host could not be reached if the time is over.
-  func clearance(patience: Duration, _ clock: any Clock<Duration>) async throws -> Role {
+  func waitForProbe(patience: Duration, _ clock: any Clock<Duration>) async throws -> Role {
     let waiter = Suspension<Role>()
     let number = state.withLock { state -> Int? in
       guard state.outage.isAway else { return nil }

@@ -111,7 +111,7 @@ struct RateMachine {
     if let wait, isThrottling, allowance.windows.isEmpty {
       learnt.refused(until: now + wait, at: now)
     } else if !isThrottling {
-      learnt.taken(grant?.cost ?? 1)
+      learnt.add(grant?.cost ?? 1)
     }
     merge(allowance, number: number, isThrottling: isThrottling, at: now)
     if let wait { asked = max(asked, now + wait) }
@@ -199,7 +199,7 @@ struct LearntWindow {
     if began == nil { began = now }
   }
 
-  mutating func taken(_ cost: Double) {
+  mutating func add(_ cost: Double) {
     taken += cost
     // A cost above the limit that the server took shows that the limit is higher.
     if let most = limit, taken > most { limit = taken * 1.02 }
@@ -271,9 +271,9 @@ struct ServerWindow {
   /// Spaces requests if the server states a limit but never what is left.
   private var bucket = TokenBucket()
   /// Whether this window was begun by computation and no answer has confirmed it.
-  private var isReckoned = false
+  private var isAssumed = false
   /// Whether a computed beginning was confirmed once.
-  private var isProven = false
+  private var hasConfirmedAssumption = false
 
   init(
     _ said: ServerAllowance.Window, granted: Int, isThrottling: Bool, at now: Duration
@@ -307,14 +307,14 @@ struct ServerWindow {
     // Otherwise the answer describes an earlier window.
     guard number > beganAt else { return }
     let isLater = number > knownAt
-    if isReckoned, isLater {
+    if isAssumed, isLater {
       if isThrottling, left ?? 0 < 1 {
         // The computed window began too early.
         margin = min(.seconds(5), max(.seconds(1), margin * 2))
       } else {
-        isProven = true
+        hasConfirmedAssumption = true
       }
-      isReckoned = false
+      isAssumed = false
     }
     guard let left else {
       if let reset { resetAt = reset }
@@ -343,7 +343,7 @@ struct ServerWindow {
   mutating func grant(at now: Duration, granted: Int) {
     if let rate = bucketRate { bucket.take(1, rate, at: now) }
     guard let reset = resetAt, now >= reset + margin else { return }
-    isReckoned = true
+    isAssumed = true
     remaining = limit
     resetAt = length.map { reset + $0 }
     if let next = resetAt, next <= now { resetAt = length.map { now + $0 } }
@@ -357,9 +357,9 @@ struct ServerWindow {
       return Double(onWire) < max(1, (limit ?? .infinity)) ? .now : .afterAnswer
     }
     let isOver = resetAt.map { now >= $0 + margin } ?? false
-    if isOver || isReckoned {
+    if isOver || isAssumed {
       // One request at a time finds out what the new window allows.
-      let isUnsure = limit == nil || !isProven
+      let isUnsure = limit == nil || !hasConfirmedAssumption
       if isUnsure, isOver || onWire > 0 { return onWire > 0 ? .afterAnswer : .now }
     }
     guard let remaining = isOver ? limit : remaining else { return paced(at: now) }

@@ -49,7 +49,7 @@ struct ServerAllowance: Hashable, Sendable {
   /// times only have a meaning relative to the server's clock.
   init(_ fields: HTTPFields, now: Double) {
     var reader = AllowanceReader(now: now)
-    for field in fields where AllowanceReader.isTelling(field.name.canonicalName) {
+    for field in fields where AllowanceReader.mayStateLimit(field.name.canonicalName) {
       reader.fields.append(field)
       if reader.fields.count == AllowanceReader.most { break }
     }
@@ -77,7 +77,7 @@ private struct AllowanceReader {
   init(now: Double) { self.now = now }
 
   /// Returns whether a field may state a limit. Called for every field of every answer.
-  static func isTelling(_ name: String) -> Bool {
+  static func mayStateLimit(_ name: String) -> Bool {
     // The names of all known fields contain "imit", "rate", "etry" or "sage".
     var name = name
     return name.withUTF8 { name in

@@ -19,7 +19,7 @@ struct UrgencyQueue {
   private var lines = [Line](repeating: Line(), count: ReadUrgency.Level.allCases.count)
   private var counts = [Int](repeating: 0, count: ReadUrgency.Level.allCases.count)
   /// The number of requests taken in succession while less urgent ones waited.
-  private var passed = 0
+  private var consecutiveUrgent = 0
 
   /// The number of more urgent requests after which a less urgent one is taken.
   static let patience = 8
@@ -32,7 +32,7 @@ struct UrgencyQueue {
 
   private var next: Int? {
     guard let best = counts.firstIndex(where: { $0 > 0 }) else { return nil }
-    guard passed >= Self.patience else { return best }
+    guard consecutiveUrgent >= Self.patience else { return best }
     return counts.lastIndex { $0 > 0 }
   }
 
@@ -65,7 +65,7 @@ struct UrgencyQueue {
     let isPassing = counts[(level + 1)...].contains { $0 > 0 }
     while let id = lines[level].take() {
       guard let entry = entries[id], entry.urgency.rawValue == level else { continue }
-      passed = isPassing ? passed + 1 : 0
+      consecutiveUrgent = isPassing ? consecutiveUrgent + 1 : 0
       withdraw(id)
       return (id, entry)
     }

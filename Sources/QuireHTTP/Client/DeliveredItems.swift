@@ -12,7 +12,7 @@ struct DeliveredItems {
   /// The digest of the last delivered item; nil if an earlier walk delivered it.
   private var digest: Int?
   /// The number of delivered items that this transfer has brought again.
-  private var passed = 0
+  private var skipped = 0
   private var fingerprint = ItemsFingerprint()
   private(set) var sample: PageSample?
   /// Bad items that came without an item to deliver, kept for the next part.
@@ -28,7 +28,7 @@ struct DeliveredItems {
 
   /// Notes that the page is fetched again.
   mutating func began() {
-    passed = 0
+    skipped = 0
     fingerprint = ItemsFingerprint()
     sample = nil
   }
@@ -45,11 +45,11 @@ struct DeliveredItems {
       if sample == nil { sample = more } else { sample?.append(more) }
     }
     var rest = items
-    let known = min(count - passed, items.items.count)
+    let known = min(count - skipped, items.items.count)
     if known > 0 {
-      passed += known
-      if passed == count, let digest, let again = items.digests?[known - 1], again != digest {
-        throw changed(passed)
+      skipped += known
+      if skipped == count, let digest, let again = items.digests?[known - 1], again != digest {
+        throw changed(skipped)
       }
       rest.items.removeFirst(known)
       rest.digests?.removeFirst(known)
@@ -60,7 +60,7 @@ struct DeliveredItems {
     badItems = []
     if isLast { try ended() }
     count += rest.items.count
-    passed += rest.items.count
+    skipped += rest.items.count
     digest = rest.digests?.last ?? digest
     if !isLast, rest.items.isEmpty { swap(&badItems, &rest.badItems) }
     return rest
@@ -68,8 +68,8 @@ struct DeliveredItems {
 
   /// Throws `pageChanged` if the transfer has ended before the delivered items came again.
   private func ended() throws {
-    guard passed < count else { return }
-    throw digest == nil ? PageError.pageChanged(passed, count) : changed(passed + 1)
+    guard skipped < count else { return }
+    throw digest == nil ? PageError.pageChanged(skipped, count) : changed(skipped + 1)
   }
 
   /// Throws `pageChanged` if items were delivered of a page that the server says is not there.

@@ -3,7 +3,7 @@ import QuireCore
 /// The response to a request that is sent ahead of time. Releasing it cancels the request.
 final class EarlyResponse {
   // SAFETY: only the task uses the exchange and creates the response; other code uses both only
-  // after `arrive()`.
+  // after `waitUntilArrived()`.
   private struct Unchecked<Value>: @unchecked Sendable { let value: Value }
 
   /// Resumed when the request may go out.
@@ -37,7 +37,7 @@ final class EarlyResponse {
   deinit { task.cancel() }
 
   /// Waits until the response has arrived or failed. Sends the request if it has not gone out yet.
-  func arrive() async {
+  func waitUntilArrived() async {
     start.resume(returning: ())
     let (task, reader) = (task, ReadUrgency.current)
     let following = urgency.follow(reader)

@@ -331,14 +331,14 @@ final class Exchange {
         permit?.end(wentOut: false)
       }
     } catch {
-      throw Self.incurable(error)
+      throw Self.withoutRetry(error)
     }
   }
 
   /// Returns the error of a wait for the budget as one without a retry, which would not shorten the
   /// wait.
   @inline(never)
-  private static func incurable(_ error: any Error) -> any Error {
+  private static func withoutRetry(_ error: any Error) -> any Error {
     guard let error = error as? PageError else { return error }
     return RetryMachine.Failure(error: error, cure: .none)
   }
@@ -368,7 +368,7 @@ final class Exchange {
     let clock = shared.configuration.clock
     let stopwatch = Stopwatch(clock)
     let prober = listing.health.prober
-    let role = try await listing.health.clearance(
+    let role = try await listing.health.waitForProbe(
       patience: patience ?? shared.configuration.retry.patience, clock)
     let waited = stopwatch.elapsed()
     shared.emit(
@@ -426,7 +426,7 @@ final class Exchange {
   }
 
   /// Signs the request without sending it, to learn the secrets that a signer adds.
-  func signInVain() async throws {
+  func signWithoutSending() async throws {
     let hop = try firstHop()
     var wire = TransportRequest(try parts(of: hop))
     try await sign(&wire, for: hop)

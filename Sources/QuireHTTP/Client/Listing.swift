@@ -145,7 +145,7 @@ package final class Listing: Sendable {
     {
       _ = try await keeper.ticket(client.environment.now, client.environment.limitClock)
     }
-    if signed.isNeeded(for: position) { try await Exchange(self, engine.first).signInVain() }
+    if signed.isNeeded(for: position) { try await Exchange(self, engine.first).signWithoutSending() }
   }
 
   /// Returns a redactor of the listing's secrets and those of one of its requests.

@@ -41,7 +41,7 @@ final class PageAttempts {
       begin()
       do {
         let result = try await attempt()
-        foundBack()
+        endOutage()
         return result
       } catch {
         if let delay = try delay(after: error, isResizable()) { try await sleep(delay) }
@@ -72,9 +72,9 @@ final class PageAttempts {
   @inline(never)
   private func delay(after error: any Error, _ isResizable: Bool) throws -> Duration? {
     guard let failure = RetryMachine.Failure(error) else { throw error }
-    if !failure.isOutage, exchange.wasAnswered { foundBack() }
-    if isResizable, let complaint = try shrink(after: failure) {
-      guard complaint == .possible else { return nil }
+    if !failure.isOutage, exchange.wasAnswered { endOutage() }
+    if isResizable, let suspicion = try shrink(after: failure) {
+      guard suspicion == .possible else { return nil }
       let longest = shared.configuration.retry.longestDelay(afterFailures: 1, throttled: false)
       return longest * listing.client.environment.random()
     }
@@ -82,7 +82,7 @@ final class PageAttempts {
   }
 
   /// Ends the outage of the host if this request probes it.
-  private func foundBack() {
+  private func endOutage() {
     guard exchange.isProbing else { return }
     exchange.isProbing = false
     listing.health.recovered()
@@ -138,11 +138,11 @@ final class PageAttempts {
 
   /// Halves the page size if that may cure the failure, and returns how certain that is; nil if it
   /// cannot.
-  private func shrink(after failure: RetryMachine.Failure) throws -> PageSizeMachine.Complaint? {
-    guard let complaint = failure.complaint, let sizes = listing.sizes,
+  private func shrink(after failure: RetryMachine.Failure) throws -> PageSizeMachine.Suspicion? {
+    guard let suspicion = failure.sizeSuspicion, let sizes = listing.sizes,
       shared.configuration.retry.attempts > 1, !listing.health.isAway, exchange.isRepeatable,
       engine.allowsOtherSize(at: sent), let asked = askedSize ?? engine.pageSize,
-      let size = sizes.failed(asked: asked, complaint)
+      let size = sizes.failed(asked: asked, suspicion)
     else { return nil }
     try ask(for: size)
     let reason = failure.error.response.map { $0.status.words } ?? "\(failure.error.code)"
@@ -151,7 +151,7 @@ final class PageAttempts {
       WalkReport.Warning(.pageSizeChanged, note, remedy: Remedy(.pageSize, ["\(size)"])))
     sizeChanges.append(.init(.pageSize, from: asked, to: size, "\(reason)."))
     shared.emit(.notice, .adjusted(note))
-    return complaint
+    return suspicion
   }
 
   /// Notes that a page of the current size came, and adds what there is to report to its head.

@@ -20,7 +20,7 @@ struct PageConditions {
       allowsConditions
     else { return nil }
     guard let known else {
-      guard isToldByURL else { return nil }
+      guard isIdentifiedByURL else { return nil }
       return shared.configuration.validators?.entry(for: key)
     }
     guard let version = known.version, version.request == exchange.requestIdentity else {
@@ -41,7 +41,7 @@ struct PageConditions {
   /// Whether the request's identity distinguishes the page from the others of its listing. False if
   /// a cursor is in a field, in a body, or in a parameter that the identity redacts, such as
   /// "token". A request that a page describes may lack fields of the first.
-  private var isToldByURL: Bool {
+  private var isIdentifiedByURL: Bool {
     let (first, secrets) = (listing.engine.first, listing.secrets)
     let hidden = Secret.all(in: PageRequest(url: request.url), [:])
     guard hidden.allSatisfy({ secrets.holds($0.value) }) else { return false }
@@ -68,7 +68,7 @@ struct PageConditions {
 
   /// Updates the stored validators by the fields of a 304.
   func renew(_ fields: HTTPFields) {
-    if isToldByURL { shared.configuration.validators?.renew(fields, for: key) }
+    if isIdentifiedByURL { shared.configuration.validators?.renew(fields, for: key) }
   }
 
   /// Stores the validators of a complete page once it is consumed, and also in the page if its
@@ -88,7 +88,7 @@ struct PageConditions {
         request: exchange.requestIdentity, entityTag: tag ?? old?.entityTag,
         lastModified: date ?? old?.lastModified)
     }
-    guard let validators = shared.configuration.validators, !page.isUnchanged, isToldByURL
+    guard let validators = shared.configuration.validators, !page.isUnchanged, isIdentifiedByURL
     else { return }
     let entry = PageValidators.Entry(
       entityTag: tag, lastModified: date, next: page.next, itemCount: page.items.count)

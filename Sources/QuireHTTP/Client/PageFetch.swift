@@ -109,7 +109,7 @@ final class PageFetch<Item: Sendable> {
   /// Returns the next part of the page, which is the whole page unless items are delivered as they
   /// arrive; nil if the listing ended before the page.
   func nextPart(_ delivery: PageDelivery) async throws -> Page<Item>? {
-    if let early { await early.arrive() } else if isResizable { try attempts.resize() }
+    if let early { await early.waitUntilArrived() } else if isResizable { try attempts.resize() }
     return try await attempts.repeating(isResizable: { isResizable }) {
       try await attemptPart(delivery)
     }
@@ -173,7 +173,7 @@ final class PageFetch<Item: Sendable> {
     }
     transfer.held.append(rest)
     let page = try lastPart(transfer.held, of: transfer, answer: answer)
-    listing.health.paid(refund: exchange.takeRefund())
+    listing.health.pageReceived(refund: exchange.takeRefund())
     exchange.traffic = WalkReport.Traffic(requests: 0)
     return page
   }
@@ -209,7 +209,7 @@ final class PageFetch<Item: Sendable> {
     if response.status.code == 304, let known = exchange.condition {
       return .answer(unchanged(response, known))
     }
-    return .answer(try await judge(response))
+    return .answer(try await classifyErrorStatus(response))
   }
 
   /// Returns the response to a new request, or to the one that was sent ahead.
@@ -241,7 +241,7 @@ final class PageFetch<Item: Sendable> {
     _ response: Exchange.Response, _ delivery: PageDelivery
   ) throws -> Opening {
     let status = response.status
-    guard status.code != 206 || isWanted(part: response.head.headerFields) else {
+    guard status.code != 206 || isRequestedRange(response.head.headerFields) else {
       throw PageError(
         .protocolViolation,
         "The server answered 206 Partial Content, and this part was not asked for: items would be "
@@ -321,7 +321,7 @@ final class PageFetch<Item: Sendable> {
       throw self.failure(failure, self.response(response, body))
     case .emptyPage:
       try engine.brokenPromise(by: answer).map { throw $0 }
-      try goOn(behind: transfer, answer)
+      try findContinuation(after: transfer, answer)
       return (answer, DecodedItems([]))
     case .page:
       guard !isBodyless else { throw PageError.noPage(self.response(response, [])) }
@@ -348,13 +348,13 @@ final class PageFetch<Item: Sendable> {
       return nil
     }
     listing.format.bind(transfer.note?.format)
-    try goOn(behind: transfer, answer)
+    try findContinuation(after: transfer, answer)
     if transfer.itemCount > 0, let next = transfer.continuation.next { onNext?(next) }
     return try items ?? transfer.session.items()
   }
 
   /// Finds the continuation after a page, and applies what the page says about the next requests.
-  private func goOn(behind transfer: Transfer, _ answer: PageAnswer) throws {
+  private func findContinuation(after transfer: Transfer, _ answer: PageAnswer) throws {
     transfer.continuation = engine.continuation(after: answer, itemCount: transfer.itemCount)
     if let wait = engine.backoff(after: answer) {
       listing.client.budget.pause(listing.lane(to: listing.home), for: wait)
@@ -379,7 +379,7 @@ final class PageFetch<Item: Sendable> {
 
   /// Returns whether the response is the part that was asked for: from the same item on, and no
   /// longer (RFC 9110, §15.3.7).
-  private func isWanted(part fields: HTTPFields) -> Bool {
+  private func isRequestedRange(_ fields: HTTPFields) -> Bool {
     guard let wanted = request.headerFields[.range] else { return false }
     // A range in another unit, such as names, cannot be checked.
     guard let wanted = ItemRange(wanted)?.range else { return true }
@@ -459,7 +459,7 @@ final class PageFetch<Item: Sendable> {
     _ response: Exchange.Response, _ entry: PageValidators.Entry
   ) -> Page<Item> {
     conditions.renew(response.head.headerFields)
-    listing.health.paid(refund: exchange.takeRefund())
+    listing.health.pageReceived(refund: exchange.takeRefund())
     var head = head(of: response)
     head.next = entry.next
     head.isUnchanged = true
@@ -511,7 +511,7 @@ final class PageFetch<Item: Sendable> {
   }
 
   /// Classifies a response whose status is not a success as an end, an empty page or a failure.
-  private func judge(
+  private func classifyErrorStatus(
     _ response: Exchange.Response
   ) async throws -> Page<Item>? {
     let body = await exchange.beginning(of: response)
@@ -580,7 +580,7 @@ extension PageFetch {
       case .page: if isBodyless { throw PageError.noPage(self.response(response, [])) }
       case .end, .emptyPage: break
       }
-      listing.health.paid(refund: exchange.takeRefund())
+      listing.health.pageReceived(refund: exchange.takeRefund())
       return answer
     }
   }
@@ -597,7 +597,7 @@ extension PageFetch {
         try session.receive(body)
         _ = try session.finish()
       }
-      listing.health.paid(refund: exchange.takeRefund())
+      listing.health.pageReceived(refund: exchange.takeRefund())
       return self.response(response, body)
     }
   }
@@ -622,7 +622,7 @@ extension PageFetch {
   private func success() async throws -> Exchange.Response {
     let response = try await exchange.send()
     guard response.status.kind == .successful else {
-      _ = try await judge(response)
+      _ = try await classifyErrorStatus(response)
       throw PageError(.status, "The server answered \(response.status.words).")
     }
     return response

@@ -15,15 +15,15 @@ package final class PageLoader<Item: Sendable>: PageReader {
   private let delivery: PageDelivery
   private let audit: WalkAudit?
   private let open = Mutex<OpenPage?>(nil)
-  private let asked = Mutex<OpenPage?>(nil)
+  private let sentAhead = Mutex<OpenPage?>(nil)
   private let known = Mutex<KnownPage?>(nil)
   /// The destination for which the walk last asked the identity, and which it probably reads next.
-  private let ahead = Mutex<Destination?>(nil)
+  private let nextDestination = Mutex<Destination?>(nil)
   /// Reports the walk to an observer; nil if the client has none.
   private let observation: WalkObservation?
 
   /// A fetch that continues at a position: in `open`, of a page of which more parts follow; in
-  /// `asked`, of a page that was requested while the one before it arrived or was decoded.
+  /// `sentAhead`, of a page that was requested while the one before it arrived or was decoded.
   // SAFETY: a read takes the value out of the lock before using it, so no other read can have it
   // then.
   private final class OpenPage: @unchecked Sendable {
@@ -64,17 +64,17 @@ package final class PageLoader<Item: Sendable>: PageReader {
     open.withLock { $0 = nil }
     leaveNext()
   }
-  package func leaveNext() { asked.withLock { $0 = nil } }
+  package func leaveNext() { sentAhead.withLock { $0 = nil } }
   package func identity(of position: Position) -> Int {
     do {
-      if let known = ahead.withLock({ $0 }), known.position == position {
+      if let known = nextDestination.withLock({ $0 }), known.position == position {
         return listing.identity(of: known, itemOffset: position.itemOffset)
       }
       let destination = try listing.destination(of: position)
       // Destinations with secrets are not kept, because a secret may change before the page is
       // read.
       if let destination, !SecretParameters.isMarked(position) {
-        ahead.withLock { $0 = destination }
+        nextDestination.withLock { $0 = destination }
       }
       return listing.identity(of: destination, itemOffset: position.itemOffset)
     } catch {
@@ -116,7 +116,9 @@ package final class PageLoader<Item: Sendable>: PageReader {
 
   /// Decodes a position, restores its secrets, and returns it with its request; nil for the start.
   private func destination(at position: Position) async throws -> Destination? {
-    if let known = ahead.withLock({ $0.take() }), known.position == position { return known }
+    if let known = nextDestination.withLock({ $0.take() }), known.position == position {
+      return known
+    }
     try await listing.findSecrets(of: position)
     return try listing.destination(of: position)
   }
@@ -181,7 +183,9 @@ package final class PageLoader<Item: Sendable>: PageReader {
     } catch {
       // The next attempt opens a new session, so this one is closed.
       let place = start.position
-      Task.detachedCleanup(listing.client.shared.configuration.clock) { await self.close(at: place) }
+      Task.detachedCleanup(listing.client.shared.configuration.clock) {
+        await self.close(at: place)
+      }
       throw error
     }
   }
@@ -233,13 +237,13 @@ package final class PageLoader<Item: Sendable>: PageReader {
     // In the form that the page's head will have, so that the later read recognizes it.
     var position = listing.secrets.redact(next)
     position.listing = listing.identity
-    guard asked.withLock({ $0?.position }) != position, !SecretParameters.isMarked(position),
+    guard sentAhead.withLock({ $0?.position }) != position, !SecretParameters.isMarked(position),
       let destination = try? listing.destination(of: position)
     else { return }
-    ahead.withLock { $0 = destination }
+    nextDestination.withLock { $0 = destination }
     let fetch = fetch(destination, for: position)
     let page = OpenPage(fetch, at: position)
-    asked.withLock { $0 = page }
+    sentAhead.withLock { $0 = page }
     fetch.sendAhead(by: urgency)
   }
 
@@ -277,7 +281,7 @@ package final class PageLoader<Item: Sendable>: PageReader {
   /// sent ahead for it.
   private func take(at position: Position) -> PageFetch<Item>? {
     if let page = open.withLock({ $0.take() }), page.position == position { return page.fetch }
-    let page = asked.withLock { $0.take() }
+    let page = sentAhead.withLock { $0.take() }
     return page.flatMap { $0.position == position ? $0.fetch : nil }
   }
 

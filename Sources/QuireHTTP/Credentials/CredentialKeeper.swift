@@ -27,7 +27,7 @@ final class CredentialKeeper: Sendable {
 
   /// The keeper whose source the current task asks. Requests of the source do not get the
   /// credential, for which they would wait forever.
-  @TaskLocal private static var atWork: ObjectIdentifier?
+  @TaskLocal private static var renewingKeeper: ObjectIdentifier?
 
   init(_ source: any CredentialSource) {
     self.source = source
@@ -35,7 +35,7 @@ final class CredentialKeeper: Sendable {
   }
 
   /// Whether requests of the current task get the credential.
-  var serves: Bool { Self.atWork != ObjectIdentifier(self) }
+  var serves: Bool { Self.renewingKeeper != ObjectIdentifier(self) }
 
   /// The fields of the last credentials, which are redacted.
   var fields: HTTPFields {
@@ -54,7 +54,7 @@ final class CredentialKeeper: Sendable {
   func ticket(
     _ now: @escaping @Sendable () -> Double, _ clock: any Clock<Duration>
   ) async throws -> Ticket {
-    guard let ticket = try await settle(now, clock, { $0.wanted(at: now()) }) else {
+    guard let ticket = try await settle(now, clock, { $0.nextStep(at: now()) }) else {
       preconditionFailure("CredentialKeeper: a request gave up before it was sent")
     }
     return ticket
@@ -139,7 +139,7 @@ final class CredentialKeeper: Sendable {
     let outcome: Result<Credential, any Error>
     do {
       outcome = .success(
-        try await Self.$atWork.withValue(ObjectIdentifier(self)) {
+        try await Self.$renewingKeeper.withValue(ObjectIdentifier(self)) {
           try await source.credential(replacing: replaced)
         })
     } catch {

@@ -37,15 +37,15 @@ struct CredentialMachine {
   private(set) var isRenewing = false
   /// The error with which requests fail because the renewal in progress is overdue; nil if they
   /// wait for it.
-  private var lateness: PageError?
+  private var overdueError: PageError?
   private var failures = 0
   private var lastFailure: PageError?
   /// The last eight credentials, the newest first, which must be redacted.
   private(set) var recent: [Credential] = []
 
   /// Returns the next step of a request that is about to be sent.
-  mutating func wanted(at now: Double) -> Action {
-    if isRenewing { return lateness.map(Action.fail) ?? .wait }
+  mutating func nextStep(at now: Double) -> Action {
+    if isRenewing { return overdueError.map(Action.fail) ?? .wait }
     if var ticket = current, !isRefused, now < renewal {
       ticket.failures = failures
       return .use(ticket)
@@ -55,11 +55,11 @@ struct CredentialMachine {
 
   /// Returns the next step of a request that was answered 401.
   mutating func refused(_ ticket: Ticket, at now: Double) -> Action {
-    guard ticket.number == current?.number else { return wanted(at: now) }
+    guard ticket.number == current?.number else { return nextStep(at: now) }
     // Set even if an early renewal is in progress: if that fails, the refused credential must not
     // be used again.
     isRefused = true
-    if isRenewing { return lateness.map(Action.fail) ?? .wait }
+    if isRenewing { return overdueError.map(Action.fail) ?? .wait }
     // The renewal that this refusal asks for has been tried and has failed since.
     if ticket.failures < failures, let lastFailure { return .fail(lastFailure) }
     return isRenewed && !isAccepted ? .giveUp : start()
@@ -76,7 +76,7 @@ struct CredentialMachine {
   }
 
   /// Notes that the renewal is overdue. Requests that need its credential fail until it ends.
-  mutating func overdue(_ error: PageError) { lateness = error }
+  mutating func overdue(_ error: PageError) { overdueError = error }
 
   private mutating func start() -> Action {
     isRenewing = true
@@ -85,7 +85,7 @@ struct CredentialMachine {
 
   /// Notes the new credential of a renewal. Returns the ticket for its waiters.
   mutating func renewed(_ credential: Credential, at now: Double) -> Ticket {
-    (isRenewing, lateness) = (false, nil)
+    (isRenewing, overdueError) = (false, nil)
     isRenewed = current != nil
     (isRefused, isAccepted) = (false, false)
     let lifetime = credential.lifetime.map { $0 / .seconds(1) } ?? .infinity
@@ -102,7 +102,7 @@ struct CredentialMachine {
   /// Notes that the renewal failed. Returns a ticket for the credential in use if that is still
   /// valid.
   mutating func failed(_ error: PageError, at now: Double) -> Ticket? {
-    (isRenewing, lateness) = (false, nil)
+    (isRenewing, overdueError) = (false, nil)
     failures += 1
     lastFailure = error
     guard var ticket = current, !isRefused, now < end else { return nil }

@@ -12,8 +12,8 @@ final class PageSizes: Sendable {
   /// The size to ask for if it is not the caller's; nil if it is.
   var reduced: Int? { machine.withLock { $0.isFull ? nil : $0.size } }
 
-  func failed(asked: Int, _ complaint: PageSizeMachine.Complaint) -> Int? {
-    machine.withLock { $0.failed(asked: asked, complaint) }
+  func failed(asked: Int, _ suspicion: PageSizeMachine.Suspicion) -> Int? {
+    machine.withLock { $0.failed(asked: asked, suspicion) }
   }
 
   func succeeded(asked: Int) -> Int? { machine.withLock { $0.succeeded(asked: asked) } }
@@ -26,7 +26,7 @@ final class PageSizes: Sendable {
 /// than there, because sizes that differ by a power of two are easier to read.
 struct PageSizeMachine {
   /// How certain it is that the size caused a failure.
-  enum Complaint { case possible, certain }
+  enum Suspicion { case possible, certain }
 
   /// The size that the caller asked for.
   let full: Int
@@ -36,7 +36,7 @@ struct PageSizeMachine {
   private var patience = Self.patience
   private var isGrown = false
   /// Whether a page has succeeded since the last halving that was only possibly needed.
-  private var mayDoubt = true
+  private var mayHalveOnSuspicion = true
 
   static let patience = 4
   static let most = 256
@@ -47,11 +47,11 @@ struct PageSizeMachine {
 
   /// Notes that a page of `asked` items failed. Returns the size to ask for instead; nil if the
   /// size is not the reason or cannot be smaller.
-  mutating func failed(asked: Int, _ complaint: Complaint) -> Int? {
+  mutating func failed(asked: Int, _ suspicion: Suspicion) -> Int? {
     // Another walk has reduced the size already.
     if size < asked { return size }
-    guard asked > 1, complaint == .certain || mayDoubt else { return nil }
-    if complaint == .possible { mayDoubt = false }
+    guard asked > 1, suspicion == .certain || mayHalveOnSuspicion else { return nil }
+    if suspicion == .possible { mayHalveOnSuspicion = false }
     if isGrown { patience = min(Self.most, patience * 2) }
     (size, pages, isGrown) = (asked / 2, 0, false)
     return size
@@ -59,7 +59,7 @@ struct PageSizeMachine {
 
   /// Notes that a page succeeded. Returns the size of the next page if that is greater.
   mutating func succeeded(asked: Int) -> Int? {
-    mayDoubt = true
+    mayHalveOnSuspicion = true
     guard asked == size, size < full else { return nil }
     pages += 1
     guard pages >= patience else { return nil }
@@ -70,7 +70,7 @@ struct PageSizeMachine {
 
 extension RetryMachine.Failure {
   /// How likely a smaller page cures the failure; nil if it does not.
-  var complaint: PageSizeMachine.Complaint? {
+  var sizeSuspicion: PageSizeMachine.Suspicion? {
     if error.code == .limitExceeded {
       let names = [
         "TransferLimits.wireBytes", "TransferLimits.decodedBytes", "DecodingLimits.items",

@@ -102,7 +102,7 @@ struct RetryMachine {
       return .fail(tooLong(wait, error))
     }
     guard max(wireRequests, failures) < policy.attempts else { return .fail(error) }
-    if let bankruptcy = bankruptcy(error, debt: debt) { return .fail(bankruptcy) }
+    if let error = debtError(error, debt: debt) { return .fail(error) }
     guard pay(failure.isThrottling ? RetryQuota.throttling : RetryQuota.failure) else {
       error.message += " It was not asked again: the retries to this host are used up for now."
       error.remedies.append(Remedy(.init("RetryPolicy.quota"), condition: "to try more often"))
@@ -134,7 +134,7 @@ struct RetryMachine {
       error.remedies.append(Remedy(.init("RetryPolicy.patience"), condition: "to wait longer"))
       return .fail(error)
     }
-    if let bankruptcy = bankruptcy(error, debt: debt) { return .fail(bankruptcy) }
+    if let error = debtError(error, debt: debt) { return .fail(error) }
     let probe = max(outages - 1, debt - RetryPolicy.credit, probes)
     let own = probe > 0 ? Self.wait(beforeProbe: probe, random) : policy.delay * random
     let wait = max(min(own, remaining), failure.retryAfter ?? .zero)
@@ -147,7 +147,7 @@ struct RetryMachine {
 
   /// Returns the error if the walks of the host have retried more than their pages pay for; nil
   /// otherwise.
-  private func bankruptcy(_ error: PageError, debt: Int) -> PageError? {
+  private func debtError(_ error: PageError, debt: Int) -> PageError? {
     guard policy.patience > .zero, debt >= policy.maximumDebt else { return nil }
     var error = error
     error.message +=

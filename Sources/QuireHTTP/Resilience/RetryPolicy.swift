@@ -140,7 +140,7 @@ struct RetryDebt: Sendable {
   mutating func retried() { tenths += 10 }
 
   /// Counts a page.
-  mutating func paid() { tenths = max(0, tenths - 1) }
+  mutating func pageReceived() { tenths = max(0, tenths - 1) }
 
   /// The number of owed retries.
   var count: Int { tenths / 10 }

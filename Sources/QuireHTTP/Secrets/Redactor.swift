@@ -29,11 +29,13 @@ package struct Redactor: Sendable {
     }
     for (_, value) in BodySecrets.all(in: body) { secrets.insert(Array(value.utf8)) }
     // Shorter texts are too common: removing them would garble every message.
-    let telling = secrets.filter { $0.count >= Secret.telling }
+    let searchable = secrets.filter { $0.count >= Secret.minimumSearchableLength }
       .sorted { $1.count < $0.count }
     patterns =
-      telling.map { SecretPattern($0) }
-      + telling.flatMap(Base64.traces).filter { $0.count >= Secret.telling }.flatMap { trace in
+      searchable.map { SecretPattern($0) }
+      + searchable.flatMap(Base64.embeddedDigits).filter {
+        $0.count >= Secret.minimumSearchableLength
+      }.flatMap { trace in
         [trace, Self.urlSafe(trace)].map { SecretPattern($0, shortestBeginning: 4) }
       }
   }
@@ -221,20 +223,20 @@ struct Secret: Hashable, Sendable {
 
   /// Whether the secret is long enough to be searched for in texts. Shorter ones are recognized
   /// only by the name of a parameter.
-  var isTelling: Bool { value.count >= Self.telling }
-  static let telling = 6
+  var isSearchable: Bool { value.count >= Self.minimumSearchableLength }
+  static let minimumSearchableLength = 6
 
   /// The parts of the secret that are visible in base 64, in both alphabets, each with its own
   /// identifier.
   var encoded: [Secret] {
-    Base64.traces(of: value).enumerated().flatMap { lead, trace -> [Secret] in
+    Base64.embeddedDigits(of: value).enumerated().flatMap { lead, trace -> [Secret] in
       let forURLs = trace.map {
         $0 == UInt8(ascii: "+")
           ? UInt8(ascii: "-") : $0 == UInt8(ascii: "/") ? UInt8(ascii: "_") : $0
       }
       let plain = Secret(id: "\(id)!\(lead)", value: trace)
       return forURLs == trace ? [plain] : [plain, Secret(id: "\(id)!\(lead)u", value: forURLs)]
-    }.filter(\.isTelling)
+    }.filter(\.isSearchable)
   }
 
   /// Returns the secrets of a request that also has `fields`: parameters, fields and members of the

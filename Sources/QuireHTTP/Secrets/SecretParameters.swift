@@ -30,9 +30,9 @@ struct SecretParameters: Sendable {
 
   init(_ secrets: [Secret]) {
     all = secrets
-    self.secrets = secrets.filter(\.isTelling).sorted { $1.value.count < $0.value.count }
+    self.secrets = secrets.filter(\.isSearchable).sorted { $1.value.count < $0.value.count }
     searched = self.secrets + self.secrets.flatMap(\.encoded)
-    short = secrets.filter { !$0.isTelling }
+    short = secrets.filter { !$0.isSearchable }
     var firstBytes = [Bool](repeating: false, count: 256)
     for byte in searched.compactMap(\.value.first) {
       for spelled in [byte, byte ^ 0x20, UInt8(ascii: "%"), UInt8(ascii: "+")] {
@@ -164,7 +164,7 @@ struct SecretParameters: Sendable {
 
   /// Returns the text with marks instead of the long secrets in it.
   private func redactAnywhere(_ text: String) -> String {
-    guard !secrets.isEmpty, text.utf8.count >= Secret.telling else { return text }
+    guard !secrets.isEmpty, text.utf8.count >= Secret.minimumSearchableLength else { return text }
     var text = text
     return text.withUTF8 { bytes -> String? in
       var result: [UInt8] = []
@@ -308,7 +308,7 @@ final class SignedSecrets: Sendable {
         list.add("signer.body", name, value.utf8)
       }
     }
-    let new = list.secrets.filter(\.isTelling)
+    let new = list.secrets.filter(\.isSearchable)
     guard !new.isEmpty else { return }
     secrets.withLock { secrets in
       guard !new.allSatisfy(secrets.contains) else { return }

@@ -154,7 +154,7 @@ enum SecretSpelling {
 enum Base64 {
   /// Returns the base 64 digits that encode `value` wherever it occurs in a longer encoded text,
   /// for each of its three possible offsets in a group of three bytes.
-  static func traces(of value: [UInt8]) -> [[UInt8]] {
+  static func embeddedDigits(of value: [UInt8]) -> [[UInt8]] {
     (0..<3).map { lead in
       let digits = (Data(count: lead) + value).base64EncodedData()
       // Digits that also encode bits of adjacent bytes are left out.

@@ -213,18 +213,18 @@ struct CredentialTests {
   @Test("12-A7: a renewal before the end that fails is not tried again by each request")
   func spacedRenewals() {
     var machine = CredentialMachine()
-    _ = machine.wanted(at: 0)
+    _ = machine.nextStep(at: 0)
     _ = machine.renewed(.bearer("old", lifetime: .seconds(100)), at: 0)
     var renewals = 0
     for time in stride(from: 90.0, to: 100, by: 0.25) {
-      guard case .renew = machine.wanted(at: time) else { continue }
+      guard case .renew = machine.nextStep(at: time) else { continue }
       renewals += 1
       #expect(machine.failed(PageError(.status, "down"), at: time) != nil)
     }
     #expect((2...10).contains(renewals))
     // Once it has ended, it is.
     for _ in 0..<2 {
-      guard case .renew = machine.wanted(at: 100) else {
+      guard case .renew = machine.nextStep(at: 100) else {
         Issue.record("What has ended is not renewed.")
         return
       }
@@ -235,10 +235,10 @@ struct CredentialTests {
   @Test("12-A7: what is refused while it is renewed early is not sent again if the renewal fails")
   func refusedEarly() {
     var machine = CredentialMachine()
-    _ = machine.wanted(at: 0)
+    _ = machine.nextStep(at: 0)
     let ticket = machine.renewed(.bearer("old", lifetime: .seconds(100)), at: 0)
     machine.accepted(ticket)
-    _ = machine.wanted(at: 95)
+    _ = machine.nextStep(at: 95)
     guard machine.isRenewing, case .wait = machine.refused(ticket, at: 96) else {
       Issue.record("The refusal does not wait for the renewal.")
       return
@@ -273,7 +273,7 @@ struct CredentialTests {
     func note(_ action: CredentialMachine.Action) {
       if case .renew = action { renewals += 1 }
     }
-    note(machine.wanted(at: 0))
+    note(machine.nextStep(at: 0))
     let old = machine.renewed(.bearer("old"), at: 0)
     note(machine.refused(old, at: 1))
     let new = machine.renewed(.bearer("new"), at: 1)
@@ -283,7 +283,7 @@ struct CredentialTests {
     }
     #expect(renewals == 2)
     // A request that comes later may find that the account is open again.
-    note(machine.wanted(at: 3))
+    note(machine.nextStep(at: 3))
     #expect(renewals == 3)
   }
 

@@ -60,7 +60,7 @@ struct PatienceTests {
     let (health, clock) = (HostHealth(), ManualClock())
     #expect(health.failed(PageError(.connectFailed, "Nobody answers."), isProbe: false))
     let waiter = Task {
-      try await health.clearance(patience: .seconds(Int64.max), clock)
+      try await health.waitForProbe(patience: .seconds(Int64.max), clock)
     }
     try await clock.waitForSleepers()
     clock.advance(by: .seconds(3.2e9))
@@ -158,7 +158,7 @@ struct PatienceTests {
         }
         requests += attempts
         pages += 1
-        debt.paid()
+        debt.pageReceived()
         #expect(
           Double(requests) <= 1.1 * Double(pages) + Double(RetryPolicy.export.maximumDebt) + 1,
           "seed \(seed)")
@@ -210,7 +210,7 @@ struct PatienceTests {
     #expect(health.failed(error, isProbe: false))
     #expect(!health.failed(error, isProbe: false))
     func follow() -> Task<HostHealth.Role, any Error> {
-      Task { try await health.clearance(patience: .seconds(60), clock) }
+      Task { try await health.waitForProbe(patience: .seconds(60), clock) }
     }
     let cancelled = follow()
     cancelled.cancel()
