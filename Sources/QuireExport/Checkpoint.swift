@@ -32,7 +32,7 @@ public struct Checkpoint: Hashable, Sendable {
   public var missing: Int?
   /// `missing` of the complete run that the destination holds, during a run that is to replace it
   /// (`SinkMode.replace`); nil otherwise.
-  var standing: Int?
+  var replacedMissing: Int?
   /// Whether this run reached the end of its listing but was not allowed to replace the complete
   /// run in the destination, because more items are missing from it. Its items stay beside the
   /// destination.
@@ -132,14 +132,14 @@ package struct MissingItems: Sendable {
 
 extension Checkpoint {
   /// The checkpoint as one line of JSON, without a line end.
-  public var bytes: [UInt8] { Seal.checkpoint.close(Stored(self)) }
+  public var bytes: [UInt8] { Seal.checkpoint.seal(Stored(self)) }
 
   /// Creates a checkpoint from its `bytes`.
   ///
   /// Throws `SinkError` with the code `.damaged` if a byte was changed, and `.unsupported` if a
   /// later version of Quire wrote it in another form.
   public init(bytes: some Sequence<UInt8>) throws(SinkError) {
-    self = try Seal.checkpoint.open(Stored.self, in: bytes).checkpoint
+    self = try Seal.checkpoint.unseal(Stored.self, from: bytes).checkpoint
   }
 
   /// The stored form of a checkpoint. Optional members are absent if they have their usual value.
@@ -166,7 +166,7 @@ extension Checkpoint {
       pages = checkpoint.pages
       items = checkpoint.items
       missing = checkpoint.missing
-      standing = checkpoint.standing
+      standing = checkpoint.replacedMissing
       fellShort = checkpoint.fellShort ? true : nil
       (received, declared) = (checkpoint.tally.received, checkpoint.tally.declared)
       listing = checkpoint.listing
@@ -180,7 +180,7 @@ extension Checkpoint {
       checkpoint.pages = pages
       checkpoint.items = items
       checkpoint.missing = missing
-      checkpoint.standing = standing
+      checkpoint.replacedMissing = standing
       checkpoint.fellShort = fellShort ?? false
       (checkpoint.tally.received, checkpoint.tally.declared) = (received, declared)
       checkpoint.memory = memory?.value

@@ -37,7 +37,7 @@ struct CommitMachine {
   init(_ policy: CommitPolicy) { self.policy = policy }
 
   /// Whether there are uncommitted pages.
-  var isOpen: Bool { since != nil }
+  var hasUncommittedPages: Bool { since != nil }
 
   /// Counts a page that was written.
   mutating func wrote(bytes: Int, items: Int, at now: Duration) {

@@ -116,7 +116,7 @@ final class ExportRun {
         receipts += page.head.receipts
         guard isOver else { continue }
         // All further items are older than the value this run asked for.
-        completed()
+        finishListing()
         try await commit(to: session)
         return feed.report
       case .late: try await commit(to: session)
@@ -203,23 +203,23 @@ final class ExportRun {
       next.position = next.position?.afterWalk
     case .truncationSuspected(let declared):
       // Items dropped by a transform were received, so they are not missing.
-      completed(declared - walk.traffic.items - walk.traffic.badItems, of: declared)
-    default: completed()
+      finishListing(missing: declared - walk.traffic.items - walk.traffic.badItems, of: declared)
+    default: finishListing()
     }
-    if machine.isOpen || next.isOver { try await commit(to: session) }
+    if machine.hasUncommittedPages || next.isOver { try await commit(to: session) }
   }
 
   /// Ends the run at the end of its listing. `missing` is the number of missing items by the walk,
   /// if it knows one. The walk of a run's last call has not seen earlier calls, so the tally over
   /// all calls is used otherwise.
-  private func completed(_ missing: Int? = nil, of declared: Int? = nil) {
+  private func finishListing(missing: Int? = nil, of declared: Int? = nil) {
     next.position = nil
     next.missing = missing ?? (increment == nil ? next.tally.missing : nil) ?? next.missing
     guard let missing = next.missing else { return report.end = .complete }
     report.end = .truncationSuspected(
       declared: declared ?? missing.plus(next.tally.received ?? next.items))
     // Keeps the complete run in the destination if it lacks fewer items than this one.
-    guard let standing = next.standing, missing > standing else { return }
+    guard let standing = next.replacedMissing, missing > standing else { return }
     (next.position, next.fellShort) = (next.start, true)
   }
 
@@ -228,10 +228,10 @@ final class ExportRun {
     failed(error)
     report.traffic =
       report.traffic + ((error as? PageError)?.traffic ?? WalkReport.Traffic(requests: 0))
-    guard machine.isOpen else { return }
+    guard machine.hasUncommittedPages else { return }
     next.position = next.position?.afterWalk
     // The last page was delivered; the walk failed after it.
-    if next.isComplete { completed() }
+    if next.isComplete { finishListing() }
     try await commit(to: session)
   }
 }
@@ -278,7 +278,7 @@ enum ExportStart {
       sequence: found.sequence, run: found.run + 1, start: cursor.start, listing: listing)
     next.memory = machine?.memory ?? found.memory
     if export.sink.mode == .replace {
-      next.standing = found.isComplete ? found.missing ?? 0 : found.standing
+      next.replacedMissing = found.isComplete ? found.missing ?? 0 : found.replacedMissing
     }
     next.position = changes ?? next.position
     self = .walk(

@@ -37,7 +37,7 @@ package final class FileSession: SinkSession {
   /// The offset at which this session began to write.
   private var start = 0
   /// The number of bytes before `end` for which `beginSync` was not called yet.
-  private var unbegun = 0
+  private var unsyncedBytes = 0
 
   init(_ sink: FileSink, _ format: FileFormat, _ opening: SinkOpening) throws {
     self.sink = sink
@@ -60,7 +60,7 @@ package final class FileSession: SinkSession {
     let empty = FileCommit(format: sink.settings(format))
     stored = empty
     content = FileContent(sink, format, empty)
-    generations = GenerationFile(none: calls)
+    generations = GenerationFile(emptyWith: calls)
     do {
       try find(opening)
     } catch {
@@ -87,7 +87,7 @@ package final class FileSession: SinkSession {
       guard restarts || sink.adopted != nil, [.damaged, .unsupported].contains(error.code) else {
         throw error
       }
-      generations = GenerationFile(none: calls, at: GenerationFile.path(beside: target))
+      generations = GenerationFile(emptyWith: calls, at: GenerationFile.path(beside: target))
     }
     if restarts { return }
     if let adopted = sink.adopted { return try adopt(adopted) }
@@ -96,8 +96,8 @@ package final class FileSession: SinkSession {
       try settle(&found)
       // A run that was killed before its first commit may have left an empty file in place of a
       // complete one that was removed.
-      let isGone = try isNew || destination.size == 0 && found.length + found.closing > 0
-      if isGone { return takenAway(found) }
+      let isGone = try isNew || destination.size == 0 && found.length + found.closingLength > 0
+      if isGone { return handleRemovedFile(found) }
     }
     try checkSettings(found)
     // Set before anything can fail: `close` removes a staged file that `stored` does not name.
@@ -146,7 +146,8 @@ package final class FileSession: SinkSession {
   /// Continues with content that is known from elsewhere than the file's checkpoint.
   private func adopt(_ known: FileSink.Content) throws {
     var found = FileCommit(
-      length: known.length, sum: known.sum, isOpen: true, format: sink.settings(format))
+      length: known.length, sum: known.sum, mayHaveUncommittedBytes: true,
+      format: sink.settings(format))
     found.checkpoint = known.checkpoint.map(Checkpoint.Stored.init)
     try verify(found, in: destination)
     stored = found
@@ -157,7 +158,7 @@ package final class FileSession: SinkSession {
   /// Finishes an interrupted replacement: the staged file of a complete run takes the destination's
   /// place.
   private func settle(_ found: inout FileCommit) throws {
-    guard let staged = found.staged, !found.isOpen else { return }
+    guard let staged = found.staged, !found.mayHaveUncommittedBytes else { return }
     found.staged = nil
     let file: SinkFile
     do throws(SinkError) {
@@ -194,7 +195,7 @@ package final class FileSession: SinkSession {
 
   /// Handles a complete file that was removed: the next run writes a new one. Unless the mode is
   /// `.once`, it keeps the checkpoint, from which later runs take what they need.
-  private func takenAway(_ found: FileCommit) {
+  private func handleRemovedFile(_ found: FileCommit) {
     if sink.mode != .once { checkpoint = found.checkpoint?.checkpoint }
     stored.checkpoint = checkpoint.map(Checkpoint.Stored.init)
   }
@@ -232,8 +233,8 @@ package final class FileSession: SinkSession {
           + "have the CRC-32 \(sum.text), and had \(found.sum). Restore it, or begin anew. Nothing "
           + "was requested.")
     }
-    let whole = found.length + found.closing
-    guard found.isOpen || size <= whole else {
+    let whole = found.length + found.closingLength
+    guard found.mayHaveUncommittedBytes || size <= whole else {
       throw SinkError(
         .notOurs,
         "\(file.path) has \(size - whole) bytes behind its \(whole) that something else wrote. Take "
@@ -269,11 +270,11 @@ package final class FileSession: SinkSession {
   package func commit(_ checkpoint: Checkpoint) throws {
     try flush(ends: true)
     var next = FileCommit(
-      length: end, sum: sum.text, isOpen: !checkpoint.isComplete,
+      length: end, sum: sum.text, mayHaveUncommittedBytes: !checkpoint.isComplete,
       staged: staged == nil ? nil : stored.staged ?? .replacement,
       format: stored.format, columns: content.foundColumns, isRagged: content.isRagged)
     next.checkpoint = Checkpoint.Stored(checkpoint)
-    let filled = checkpoint.isComplete && content.isRagged ? try fresh(.filled) : nil
+    let filled = checkpoint.isComplete && content.isRagged ? try createStaged(.filled) : nil
     do {
       if let filled { try fill(filled, &next) }
       let file = filled ?? staged ?? destination
@@ -282,9 +283,9 @@ package final class FileSession: SinkSession {
         isDirty = true
         try file.write(closing, at: next.length)
       }
-      next.closing = closing.count
+      next.closingLength = closing.count
       try file.sync()
-      unbegun = 0
+      unsyncedBytes = 0
       try save(next)
     } catch {
       if let filled { drop(filled) }
@@ -325,7 +326,7 @@ package final class FileSession: SinkSession {
   /// Writes the text in memory. If a commit `ends`, also ends the gzip member.
   private func flush(ends: Bool) throws {
     try begin()
-    try content.take(ends: ends) { bytes in
+    try content.drain(endsMember: ends) { bytes in
       guard !bytes.isEmpty else { return }
       isDirty = true
       // Summed before the write, while the bytes are in the processor's cache.
@@ -336,10 +337,10 @@ package final class FileSession: SinkSession {
       (end, self.sum) = (end + bytes.count, sum)
       // Starts writing to disk while the next pages are read, so that the commit has less to wait
       // for.
-      unbegun += bytes.count
-      guard unbegun >= 4 << 20 else { return }
-      file.beginSync(end - unbegun..<end)
-      unbegun = 0
+      unsyncedBytes += bytes.count
+      guard unsyncedBytes >= 4 << 20 else { return }
+      file.beginSync(end - unsyncedBytes..<end)
+      unsyncedBytes = 0
     }
   }
 
@@ -348,16 +349,16 @@ package final class FileSession: SinkSession {
   private func begin() throws {
     guard isUntouched else { return }
     var next = stored
-    next.isOpen = true
+    next.mayHaveUncommittedBytes = true
     let wasStaged = generations.newest?.staged != nil
     // Names that this run or an earlier one has created must be durable before a generation refers
     // to them.
     try syncFolder()
     if restarts {
-      next = FileCommit(isOpen: true, format: stored.format)
+      next = FileCommit(mayHaveUncommittedBytes: true, format: stored.format)
     } else if stored.fellShort {
       // The file beside the destination is written from its beginning.
-      next = FileCommit(isOpen: true, staged: stored.staged, format: stored.format)
+      next = FileCommit(mayHaveUncommittedBytes: true, staged: stored.staged, format: stored.format)
       next.checkpoint = stored.checkpoint
       (start, end, sum) = (0, 0, FileSum())
       content.beginAnew(sink)
@@ -366,7 +367,7 @@ package final class FileSession: SinkSession {
       // A stored generation that names a complete file there is replaced first: it would take the
       // new file for that one.
       if wasStaged { try save(stored) }
-      staged = try fresh(.replacement)
+      staged = try createStaged(.replacement)
       (start, end, sum, isUntouched) = (0, 0, FileSum(), false)
       content.beginAnew(sink)
       return
@@ -383,7 +384,7 @@ package final class FileSession: SinkSession {
   }
 
   /// Creates an empty file that takes the destination's place later.
-  private func fresh(_ staged: FileCommit.Staged) throws -> SinkFile {
+  private func createStaged(_ staged: FileCommit.Staged) throws -> SinkFile {
     _ = calls.remove(path(staged))
     let file = try open(staged, O_CREAT | O_EXCL)
     do {
@@ -422,7 +423,7 @@ package final class FileSession: SinkSession {
     {
       let file = staged ?? destination
       try? file.truncate(to: stored.length)
-      if stored.closing > 0 { try? file.write(closing, at: stored.length) }
+      if stored.closingLength > 0 { try? file.write(closing, at: stored.length) }
     }
     if isUntouched, isNew, sink.isLocked { _ = calls.remove(target) }
     if let staged { calls.close(staged.descriptor) }

@@ -64,10 +64,10 @@ struct IncrementMachine {
   /// The greatest value of all runs.
   private var greatest: JSONValue?
   /// The items at or after the value at which the next run begins, by their keys. Cleared of older
-  /// ones when their number exceeds `most`.
+  /// ones when their number exceeds `pruneThreshold`.
   private var recent: [JSONValue: Known] = [:]
   /// The size of `recent` at which older items are dropped.
-  private var most = 1_024
+  private var pruneThreshold = 1_024
   /// The value at which the next run begins, computed from `greatest`; nil until it is needed.
   private var nextSince: JSONValue?
   /// `recent` as the previous run left it, and its stored form.
@@ -158,9 +158,9 @@ struct IncrementMachine {
     guard try !Self.isLess(known.value, start) else { return }
     recent[key] = known
     // Not done for each item, which would take quadratic time.
-    guard recent.count > most else { return }
+    guard recent.count > pruneThreshold else { return }
     recent = try recent.filter { try !Self.isLess($0.value.value, start) }
-    most = max(most, 2 * recent.count)
+    pruneThreshold = max(pruneThreshold, 2 * recent.count)
   }
 
   /// The items of `recent` that the next run may read again.
@@ -218,7 +218,7 @@ extension IncrementMachine {
         guard seconds > 0, increment.numberLookBack == nil else { return value }
         break
       }
-      let latest = min(time.date, Date(timeIntervalSince1970: began - time.doubt))
+      let latest = min(time.date, Date(timeIntervalSince1970: began - time.zoneUncertainty))
       guard latest < time.date || seconds > 0 else { return value }
       return .string(time.text(of: latest - seconds))
     default: break
@@ -315,7 +315,7 @@ private struct IncrementTime {
 
   /// The number of seconds by which a time without a zone may be behind UTC: twelve hours, in the
   /// westernmost zone.
-  var doubt: Double { hasZone ? 0 : 12 * 3600 }
+  var zoneUncertainty: Double { hasZone ? 0 : 12 * 3600 }
 
   /// Creates a time; nil for text that is not a time.
   init?(_ text: String) {

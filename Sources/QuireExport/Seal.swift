@@ -32,17 +32,17 @@ struct Seal {
   private static let version = 1
 
   /// Returns the sealed line of a value, without a line end.
-  func close(_ content: some Encodable) -> [UInt8] {
+  func seal(_ content: some Encodable) -> [UInt8] {
     // Encoding cannot fail: sealed values have no content that an encoder refuses.
     let encoded = try? JSONEncoder.ordered.encode(content)
     let body = encoded.map { String(decoding: $0, as: UTF8.self) } ?? ""
     return Array("\(head(version: Self.version, body))\(body)}".utf8)
   }
 
-  /// Decodes a line written by `close`. Throws `SinkError` with the code `.damaged` if a byte was
+  /// Decodes a line written by `seal`. Throws `SinkError` with the code `.damaged` if a byte was
   /// changed, and `.unsupported` for another version.
-  func open<Content: Decodable>(
-    _ type: Content.Type, in bytes: some Sequence<UInt8>
+  func unseal<Content: Decodable>(
+    _ type: Content.Type, from bytes: some Sequence<UInt8>
   ) throws(SinkError) -> Content {
     let text = String(decoding: Array(bytes), as: UTF8.self)
     guard text.hasPrefix("{\"quire\":"), text.hasSuffix("}"),

@@ -200,10 +200,10 @@ extension SplitSource.Place {
   /// `resultWindowExceeded` if too many of its items came to recognize them again.
   mutating func halve(else error: PageError) throws(PageError) {
     guard let part = parts.first, part.count > 1 else { throw error }
-    guard seen.isWhole else {
+    guard seen.isComplete else {
       throw PageError(
         .resultWindowExceeded,
-        "A part gave more than \(SplitDigests.most) items before the server refused more, and what came of it "
+        "A part gave more than \(SplitDigests.capacity) items before the server refused more, and what came of it "
           + "is not known any more. Make parts smaller, or say by cap how many the server gives.",
         underlying: error)
     }
@@ -253,7 +253,7 @@ extension SplitSource.Place {
 struct SplitDigests: Sendable {
   /// The maximum number of digests: servers that limit results give 1,000 to 10,000. Each commit
   /// stores them, at eleven bytes each.
-  static let most = 10_000
+  static let capacity = 10_000
 
   /// The items that come again in the rest of a halved part, and how often. With a key, which is
   /// unique, all items so far, with the count 1.
@@ -263,7 +263,7 @@ struct SplitDigests: Sendable {
   /// The number of items in both.
   private var count = 0
   /// Whether the digests of all items are known.
-  private(set) var isWhole = true
+  private(set) var isComplete = true
   /// The greatest upper bound of the halved parts: no item at or after it was repeated.
   private(set) var end: Int64?
 
@@ -284,8 +284,8 @@ struct SplitDigests: Sendable {
         count -= 1
       }
       guard key == nil || known == nil else { continue }
-      guard count < Self.most else {
-        isWhole = false
+      guard count < Self.capacity else {
+        isComplete = false
         continue
       }
       count += 1
@@ -316,7 +316,7 @@ struct SplitDigests: Sendable {
   init(_ value: JSONValue?) {
     guard let value else { return }
     end = value["end"]?.integer.map(Int64.init)
-    isWhole = value["whole"]?.boolean ?? true
+    isComplete = value["whole"]?.boolean ?? true
     before = Self.digests(value["digests"])
     part = Self.digests(value["part"])
     count = before.values.reduce(0, +) + part.values.reduce(0, +)
@@ -329,7 +329,7 @@ struct SplitDigests: Sendable {
     if !before.isEmpty { members.append(.init("digests", Self.text(before))) }
     if !part.isEmpty { members.append(.init("part", Self.text(part))) }
     if let end { members.append(.init("end", .number("\(end)"))) }
-    if !isWhole { members.append(.init("whole", false)) }
+    if !isComplete { members.append(.init("whole", false)) }
     return .object(members)
   }
 

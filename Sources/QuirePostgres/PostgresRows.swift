@@ -51,7 +51,7 @@ struct PostgresRows {
   }
 
   private mutating func add(_ member: RawMember, of item: TableItem) {
-    guard let place = columns.place(of: member.name), cells[place].mark != count else {
+    guard let place = columns.index(of: member.name), cells[place].mark != count else {
       if columns.keepsRest { item.add(member, to: &rest) }
       return
     }
@@ -77,7 +77,7 @@ struct PostgresRows {
     case .container:
       scratch.removeAll(keepingCapacity: true)
       item.append(member, to: &scratch)
-      if JSONText.hasUnheld(member.text) {
+      if JSONText.hasUnstorableEscapes(member.text) {
         // A NUL or half a surrogate pair would fail each query that looks into the column.
         JSONText.replaceUnheld(in: &scratch)
         item.add(member, to: &rest)
@@ -88,12 +88,12 @@ struct PostgresRows {
   }
 
   private mutating func addOwn(_ item: TableItem) {
-    if let place = columns.itemPlace {
+    if let place = columns.itemIndex {
       scratch.removeAll(keepingCapacity: true)
       item.append(to: &scratch)
       put(at: place)
     }
-    if let place = columns.restPlace, !rest.isEmpty {
+    if let place = columns.restIndex, !rest.isEmpty {
       rest.append(UInt8(ascii: "}"))
       scratch = rest
       put(at: place)

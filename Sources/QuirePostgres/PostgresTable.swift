@@ -94,12 +94,12 @@ struct PostgresTable {
 
   // MARK: Definition
 
-  private var keyNames: [String] { machine.key.map { machine.columns[$0.place].name.quotedName } }
+  private var keyNames: [String] { machine.key.map { machine.columns[$0.index].name.quotedName } }
 
   /// Returns the type of a column. A key needs a type with an order, which JSON does not have.
   private func declaration(_ column: TableColumns.Column) -> String {
     let isKey = machine.key.contains {
-      machine.columns[$0.place].name.utf8.elementsEqual(column.name.utf8)
+      machine.columns[$0.index].name.utf8.elementsEqual(column.name.utf8)
     }
     return isKey && column.type == .json ? "text" : column.type.postgresName
   }
@@ -168,7 +168,7 @@ struct PostgresTable {
   mutating func takePlace(of live: [TableColumns.Column]) throws {
     // Columns that others added since the staging keep their names.
     let foreign = try Self.foreign(to: live, in: sink.table, connection)
-    for (old, new) in machine.giveWay(to: foreign) {
+    for (old, new) in machine.renameColumns(conflictingWith: foreign) {
       try connection.execute(
         "ALTER TABLE \(name.quotedName) RENAME COLUMN \(old.quotedName) TO \(new.quotedName)")
     }

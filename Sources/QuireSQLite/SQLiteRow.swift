@@ -49,7 +49,7 @@ struct SQLiteRow {
           if member.kind != .null, columns.isKey(place) { keys += 1 }
           return try bind(member, of: item, at: place)
         }
-        guard let place = columns.place(of: member.name), seen[place] != mark else {
+        guard let place = columns.index(of: member.name), seen[place] != mark else {
           if columns.keepsRest { item.add(member, to: &rest) }
           return
         }
@@ -144,12 +144,12 @@ struct SQLiteRow {
   // MARK: Columns of the sink's own
 
   private mutating func bindOwn(_ item: TableItem, _ columns: TableColumns) throws {
-    if let place = columns.itemPlace {
+    if let place = columns.itemIndex {
       scratch.removeAll(keepingCapacity: true)
       item.append(to: &scratch)
       try check(bindScratch(at: Int32(place + 1)))
     }
-    if let place = columns.restPlace, !rest.isEmpty {
+    if let place = columns.restIndex, !rest.isEmpty {
       rest.append(UInt8(ascii: "}"))
       try check(bindCopy(rest, at: Int32(place + 1)))
     }

@@ -86,7 +86,7 @@ struct SQLiteTable {
   /// The statement that deletes a row, with the parameters for its key where a row has them.
   private var deletion: String {
     let conditions = machine.key.map {
-      "\(machine.columns[$0.place].name.quotedName) = ?\($0.place + 1)"
+      "\(machine.columns[$0.index].name.quotedName) = ?\($0.index + 1)"
     }
     return "DELETE FROM \(name.quotedName) WHERE \(conditions.joined(separator: " AND "))"
   }
@@ -111,7 +111,7 @@ struct SQLiteTable {
     let own = Set(live.map { TableDialect.sqlite.folded($0.name.utf8) })
     let foreign = try Self.columns(of: sink.table, database)
       .filter { !own.contains(TableDialect.sqlite.folded($0.utf8)) }
-    for (old, new) in machine.giveWay(to: foreign) {
+    for (old, new) in machine.renameColumns(conflictingWith: foreign) {
       row = nil
       try database.execute(
         sql: "ALTER TABLE \(name.quotedName) RENAME COLUMN \(old.quotedName) TO \(new.quotedName)")
@@ -147,7 +147,7 @@ struct SQLiteTable {
     }
   }
 
-  private var keyNames: [String] { machine.key.map { machine.columns[$0.place].name.quotedName } }
+  private var keyNames: [String] { machine.key.map { machine.columns[$0.index].name.quotedName } }
 
   /// The statement that inserts a row, or updates the one with its key.
   private var upsert: String {

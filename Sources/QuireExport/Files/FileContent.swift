@@ -69,7 +69,7 @@ struct FileContent {
 
   /// Passes the bytes since the last call to `use`, in pieces. If a commit `ends`, these include
   /// all that the compressor held back.
-  mutating func take(ends: Bool, _ use: ([UInt8]) throws -> Void) throws {
+  mutating func drain(endsMember ends: Bool, _ use: ([UInt8]) throws -> Void) throws {
     for item in waiting { try rows?.find(item) }
     let isFirst = isAtStart && !(text.isEmpty && waiting.isEmpty)
     var plain: [UInt8] = isFirst ? try head() : []

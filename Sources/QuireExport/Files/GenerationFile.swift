@@ -28,7 +28,7 @@ struct GenerationFile {
   static func temporaryPath(for path: String) -> String { path + ".new" }
 
   /// Creates an empty value without opening a file at `path`.
-  init(none calls: FileCalls, at path: String = "") { (self.path, self.calls) = (path, calls) }
+  init(emptyWith calls: FileCalls, at path: String = "") { (self.path, self.calls) = (path, calls) }
 
   /// Opens the file at `path`, if it exists, and reads the newest intact generation.
   ///
@@ -72,7 +72,7 @@ struct GenerationFile {
       }
       guard !text.isEmpty else { continue }
       do {
-        let entry = try Seal.file.open(Entry.self, in: text)
+        let entry = try Seal.file.unseal(Entry.self, from: text)
         if entry.number > number { (newest, number) = (entry.commit, entry.number) }
       } catch {
         fault = error
@@ -93,7 +93,7 @@ struct GenerationFile {
   /// Throws `SinkError` with the code `.unsupported` if it is too long to be read again, and then
   /// leaves the file as it is.
   mutating func save(_ commit: FileCommit) throws(SinkError) {
-    var line = Seal.file.close(Entry(number: number + 1, commit: commit))
+    var line = Seal.file.seal(Entry(number: number + 1, commit: commit))
     line.append(0x0A)
     guard line.count <= Self.longest else {
       throw SinkError(
@@ -119,7 +119,7 @@ struct GenerationFile {
     var content = [UInt8](repeating: 0, count: 2 * slotSize)
     var lines = [(number + 1, line)]
     if let newest {
-      lines.append((number, Seal.file.close(Entry(number: number, commit: newest)) + [0x0A]))
+      lines.append((number, Seal.file.seal(Entry(number: number, commit: newest)) + [0x0A]))
     }
     for (number, line) in lines where line.count <= slotSize {
       let start = number % 2 * slotSize
@@ -165,9 +165,9 @@ struct FileCommit: Codable, Equatable {
   /// The CRC-32 of these bytes, in the notation of the `crc32` command.
   var sum = FileSum().text
   /// Whether bytes after the committed ones were written by an export, and may be cut off.
-  var isOpen = false
+  var mayHaveUncommittedBytes = false
   /// The length in bytes of the text after them that closes the file.
-  var closing = 0
+  var closingLength = 0
   /// The file that contains these bytes and is to replace the destination; nil if they are in the
   /// destination.
   var staged: Staged?
@@ -180,6 +180,12 @@ struct FileCommit: Codable, Equatable {
   var isRagged = false
   /// The checkpoint of these bytes; nil if no export has committed yet.
   var checkpoint: Checkpoint.Stored?
+
+  private enum CodingKeys: String, CodingKey {
+    case length, sum, staged, format, columns, isRagged, checkpoint
+    case mayHaveUncommittedBytes = "isOpen"
+    case closingLength = "closing"
+  }
 
   /// The kind of a file that replaces the destination when a run is complete.
   enum Staged: String, Codable, CaseIterable {

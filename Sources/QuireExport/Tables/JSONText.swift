@@ -62,25 +62,25 @@ package enum JSONText {
 
   /// Returns whether the text has escapes of characters that some databases cannot store: NUL, and
   /// halves of surrogate pairs.
-  package static func hasUnheld(_ written: UnsafeBufferPointer<UInt8>) -> Bool {
+  package static func hasUnstorableEscapes(_ written: UnsafeBufferPointer<UInt8>) -> Bool {
     guard written.contains(UInt8(ascii: "\\")) else { return false }
-    var hasUnheld = false
-    visitUnheld(written) { _, _ in hasUnheld = true }
-    return hasUnheld
+    var isFound = false
+    visitUnstorable(written) { _, _ in isFound = true }
+    return isFound
   }
 
   /// Replaces these escapes: NUL by its symbol U+2400, and halves of surrogate pairs by U+FFFD.
-  package static func replaceUnheld(in text: inout [UInt8]) {
+  package static func replaceUnstorableEscapes(in text: inout [UInt8]) {
     var places: [(place: Int, digits: String)] = []
     text.withUnsafeBufferPointer { text in
-      visitUnheld(text) { places.append(($0, $1 == 0 ? "2400" : "fffd")) }
+      visitUnstorable(text) { places.append(($0, $1 == 0 ? "2400" : "fffd")) }
     }
     for (place, digits) in places {
       text.replaceSubrange(place + 2..<place + 6, with: digits.utf8)
     }
   }
 
-  private static func visitUnheld(
+  private static func visitUnstorable(
     _ written: UnsafeBufferPointer<UInt8>, _ found: (_ place: Int, _ unit: UInt32) -> Void
   ) {
     var index = 0

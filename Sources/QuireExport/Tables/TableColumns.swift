@@ -14,7 +14,7 @@ package struct TableColumns: Sendable {
   /// A part of the key: its path, and the index of its column.
   package struct KeyPart: Sendable {
     package let path: PagePath
-    package let place: Int
+    package let index: Int
   }
 
   /// The name of the column for members without a column, and for values that their column cannot
@@ -24,8 +24,8 @@ package struct TableColumns: Sendable {
   package private(set) var columns: [Column] = []
   package private(set) var key: [KeyPart] = []
   /// The indices of the columns for the whole item and for `rest`; nil if the table has none.
-  package private(set) var itemPlace: Int?
-  package private(set) var restPlace: Int?
+  package private(set) var itemIndex: Int?
+  package private(set) var restIndex: Int?
 
   private let dialect: TableDialect
   /// The maximum number of columns.
@@ -54,11 +54,11 @@ package struct TableColumns: Sendable {
     for name in foreign + own + dialect.reserved { taken.insert(dialect.folded(name.utf8)) }
     for column in stored ?? [] { add(column) }
     key = zip(shape.key?.paths ?? [], shape.keyNames).map {
-      KeyPart(path: $0, place: place(ofNew: $1))
+      KeyPart(path: $0, index: index(ofNew: $1))
     }
-    for column in shape.columns ?? [] { _ = place(ofNew: column.name) }
-    itemPlace = shape.item.map { place(ofOwn: $0) }
-    restPlace = columns.firstIndex { $0.member == nil && $0.name == Self.rest }
+    for column in shape.columns ?? [] { _ = index(ofNew: column.name) }
+    itemIndex = shape.item.map { index(ofOwn: $0) }
+    restIndex = columns.firstIndex { $0.member == nil && $0.name == Self.rest }
   }
 
   // MARK: Members
@@ -66,7 +66,7 @@ package struct TableColumns: Sendable {
   /// Returns the column of a member; nil if it has none. Fastest for members in the same order as
   /// in the item before.
   @inline(__always)
-  package mutating func place(of name: UnsafeBufferPointer<UInt8>) -> Int? {
+  package mutating func index(of name: UnsafeBufferPointer<UInt8>) -> Int? {
     let expected = followers[last].name
     if expected.count == name.count, followers[last].place >= 0,
       expected.withUnsafeBufferPointer({ isEqual($0, name) })
@@ -95,7 +95,7 @@ package struct TableColumns: Sendable {
   ///
   /// Returns nil if the member has no column. Adds the column `rest` if the member needs it.
   mutating func observe(_ member: RawMember) -> Int? {
-    guard let place = place(of: member.name) ?? placeOfNew(member.name) else {
+    guard let place = index(of: member.name) ?? indexOfNew(member.name) else {
       if keepsAll { addRest() }
       return nil
     }
@@ -109,7 +109,7 @@ package struct TableColumns: Sendable {
 
   /// Returns the column of a member; nil if the columns have to change for its value.
   package mutating func fittingPlace(of member: RawMember) -> Int? {
-    guard let place = place(of: member.name), dialect.holds(member) else { return nil }
+    guard let place = index(of: member.name), dialect.holds(member) else { return nil }
     let known = columns[place].type
     guard known != .text else { return place }
     let type = dialect.type(of: member)
@@ -119,7 +119,7 @@ package struct TableColumns: Sendable {
   /// Returns whether the column holds a part of the key.
   @inline(__always)
   package func isKey(_ place: Int) -> Bool {
-    for part in key where part.place == place { return true }
+    for part in key where part.index == place { return true }
     return false
   }
 
@@ -128,23 +128,23 @@ package struct TableColumns: Sendable {
 
   /// Adds the column `rest` if the table has none.
   package mutating func addRest() {
-    if restPlace == nil { restPlace = place(ofOwn: Self.rest, type: .json) }
+    if restIndex == nil { restIndex = index(ofOwn: Self.rest, type: .json) }
   }
 
   // MARK: Columns
 
-  private mutating func placeOfNew(_ name: UnsafeBufferPointer<UInt8>) -> Int? {
+  private mutating func indexOfNew(_ name: UnsafeBufferPointer<UInt8>) -> Int? {
     // One column is reserved for `rest`.
     guard keepsAll, columns.count < limit - 1 else { return nil }
-    return place(ofNew: JSONText.text(Array(name)))
+    return index(ofNew: JSONText.text(Array(name)))
   }
 
-  private mutating func place(ofNew member: String) -> Int {
+  private mutating func index(ofNew member: String) -> Int {
     places[Array(member.utf8)]
       ?? add(Column(member: member, name: freeName(for: member), type: .none))
   }
 
-  private mutating func place(ofOwn name: String, type: ColumnType = .none) -> Int {
+  private mutating func index(ofOwn name: String, type: ColumnType = .none) -> Int {
     columns.firstIndex { $0.member == nil && $0.name == name }
       ?? add(Column(member: nil, name: name, type: type))
   }
@@ -160,7 +160,7 @@ package struct TableColumns: Sendable {
 
   /// Renames the columns of members whose names `foreign` columns have taken. Returns the old and
   /// new names.
-  package mutating func giveWay(to foreign: [String]) -> [(old: String, new: String)] {
+  package mutating func renameColumns(conflictingWith foreign: [String]) -> [(old: String, new: String)] {
     let names = Set(foreign.map { dialect.folded($0.utf8) })
     taken.formUnion(names)
     var changes: [(old: String, new: String)] = []
@@ -208,7 +208,7 @@ extension TableDialect {
     switch member.kind {
     case .flawedString: false
     case .escapedString: holdsNUL || !JSONText.hasNUL(member.text)
-    case .container: holdsNUL || !JSONText.hasUnheld(member.text)
+    case .container: holdsNUL || !JSONText.hasUnstorableEscapes(member.text)
     default: true
     }
   }

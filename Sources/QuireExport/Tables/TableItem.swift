@@ -100,6 +100,6 @@ package struct TableItem: Sendable {
       { member in
         if let place = columns.observe(member), member.kind != .null { present.insert(place) }
       }, finish: {})
-    return columns.key.first { !present.contains($0.place) }?.path ?? columns.key[0].path
+    return columns.key.first { !present.contains($0.index) }?.path ?? columns.key[0].path
   }
 }
