@@ -48,7 +48,7 @@ final class WireRequest: Sendable {
     }
     let authority = request.head.authority ?? ""
     origin = "\(scheme)://\(authority)/"
-    if let known = request.origin, known.isSpelled(scheme, authority) {
+    if let known = request.origin, known.isWritten(as: scheme, authority) {
       (host, name, port) = (authority, known.host, known.port)
     } else {
       host = try Self.checkedAuthority(authority)

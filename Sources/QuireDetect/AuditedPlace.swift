@@ -18,7 +18,7 @@ struct AuditedPlace: Sendable {
   /// Creates the place of a continuation. Nil for a counter, and for any source other than one
   /// header field or one path in the page or its last item.
   init?(_ source: Pagination.Next) {
-    switch source.root {
+    switch source.untransformed {
     case .linkHeader: kind = .field("Link")
     case .header(let name): kind = .field(name)
     case .body(let path): kind = .body(path)

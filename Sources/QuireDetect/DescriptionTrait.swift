@@ -106,10 +106,10 @@ extension Pagination.Route {
     var traits = next.probes.map {
       DescriptionTrait(.next, $0, isAlternative: isAlternative)
     }
-    if case .offset(_, .body(let path)) = next.root {
+    if case .offset(_, .body(let path)) = next.untransformed {
       traits.append(DescriptionTrait(.echo, .value(.body(path))))
     }
-    if case .pageNumber(_, let path?) = next.root {
+    if case .pageNumber(_, let path?) = next.untransformed {
       traits.append(DescriptionTrait(.echo, .value(.body(path))))
     }
     if send != .url { traits.append(DescriptionTrait(.parameter, .sent(send))) }

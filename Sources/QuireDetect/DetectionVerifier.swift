@@ -466,14 +466,14 @@ struct FollowedPages {
   static func items(
     of answer: PageAnswer, _ engine: PaginationEngine
   ) throws -> [JSONValue] {
-    try answer.document.wholes(ofItemsOf: engine.items)
+    try answer.document.contents(ofItems: engine.items)
   }
 
   /// Judges the answer to the request for the next page.
   mutating func judge(_ answer: PageAnswer) -> Step {
     do {
       if let unread = answer.document as? UnreadableDocument { throw unread.reason }
-      switch try engine.screen(answer) {
+      switch try engine.classify(answer) {
       case .failure(let failure):
         return .refuted(
           "The \(ordinal) request failed: \(failure.message ?? "the server says so").")
@@ -588,7 +588,7 @@ struct FollowedPages {
 extension Pagination.Next {
   /// Whether the continuation is a member of an item.
   var isOfItem: Bool {
-    switch root {
+    switch untransformed {
     case .lastItem, .firstItem, .maxItem: true
     default: false
     }

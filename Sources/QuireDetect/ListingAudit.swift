@@ -199,7 +199,8 @@ struct ListingAudit: Sendable {
   /// The warning that items were added or removed while pages were counted, which moves later items
   /// across the borders of pages; nil if the declared number of items did not change.
   private var movedItems: WalkReport.Warning? {
-    guard let declaredFirst, let declared, declared != declaredFirst, pagination.next.root.isCounter
+    guard let declaredFirst, let declared, declared != declaredFirst,
+      pagination.next.untransformed.isCounter
     else { return nil }
     return .init(
       .changedTotal,

@@ -90,7 +90,7 @@ extension PaginationDetector {
       return (0, false)
     }
     // The children of the root are a list only if all have the same name.
-    if answer.document.isXML, !outline.isListOfOne,
+    if answer.document.isXML, !outline.rootHasOneKindOfChild,
       items.paths.contains(where: { $0.text.isEmpty || $0.sides.contains("/*/*") })
     {
       return nil
@@ -165,7 +165,7 @@ extension PaginationDetector {
   private func judgeValues(of pagination: Pagination, in fit: inout DetectorFit) {
     let hasBody = answer.request.body != .none
     for route in pagination.routes {
-      guard case .body(let path) = route.next.root,
+      guard case .body(let path) = route.next.untransformed,
         let value = lookups.value(at: .body(path), items: pagination.items), !value.isBlank
       else { continue }
       let link = value.link ?? value.plainText
@@ -229,7 +229,7 @@ extension PaginationDetector {
 
   private func settle(_ engine: PaginationEngine, in fit: inout DetectorFit) {
     do {
-      switch try engine.screen(answer) {
+      switch try engine.classify(answer) {
       case .failure(let failure):
         fit.outcome = .failure
         fit.doubts.append("it is a failure: \(failure.message ?? "\(failure.kind.rawValue)")")
@@ -441,7 +441,7 @@ struct DetectorFit {
     guard let route = pagination.routes.first, !route.next.isCounter, route.send != .url else {
       return nil
     }
-    return route.next.root
+    return route.next.untransformed
   }
 
   /// The behaviour that fits are grouped by: it is equal for descriptions that find the same number

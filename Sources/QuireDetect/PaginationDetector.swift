@@ -377,7 +377,7 @@ extension PaginationDetector {
       let parameter = route.send.parameter
     else { return }
     let (kind, other): (Count, Count)
-    switch route.next.root {
+    switch route.next.untransformed {
     case .offset: (kind, other) = (.offset, .page)
     case .pageNumber: (kind, other) = (.page, .offset)
     default: return

@@ -223,7 +223,7 @@ struct PaginationVocabulary: Sendable {
   }
 
   private mutating func learn(_ route: Pagination.Route) {
-    switch route.next.root {
+    switch route.next.untransformed {
     case .body(let path):
       for name in Self.names(of: path) { Self.learn(route, in: &next[name, default: Sends()]) }
       if let name = path.text.split(separator: "/").last {

@@ -13,7 +13,7 @@ extension JSONDocument: OutlinedDocument {
   private typealias Child = PageOutline.Child
 
   private func members(of object: Int, _ parent: PageOutline.Node) -> [Child] {
-    names(of: object).prefix(PageOutline.longest).compactMap { name in
+    names(of: object).prefix(PageOutline.mostNodes).compactMap { name in
       guard let text = try? text(at: name), PageOutline.keeps(name: text) else { return nil }
       var child = PageOutline.Node(
         parent.path + PagePath.pointer(to: text), name: text, .scalar, depth: parent.depth + 1)

@@ -195,7 +195,7 @@ extension JSONDocument: RawItemStorage {
         name.baseAddress ?? bytes, name.count, from: node + 2, to: Int(tape[node + 1] >> 32),
         in: bytes, tape,
         byBytes: true)
-      guard found.isOdd else { return found.name < 0 ? nil : found.name + 1 }
+      guard found.needsTextComparison else { return found.name < 0 ? nil : found.name + 1 }
       return names(of: node).first { has($0, text: Array(name)) }.map { $0 + 1 }
     }
   }
@@ -217,7 +217,7 @@ extension JSONWord.Kind {
     case .number, .longNumber: .number
     case .string, .unicodeString: .string
     case .escapedString: .escapedString
-    case .surrogateString, .invalidString: .flawedString
+    case .surrogateString, .invalidString: .invalidUnicodeString
     case .array, .object: .container
     }
   }

@@ -63,10 +63,10 @@ struct PostgresRows {
     case .false: values.append(contentsOf: "false".utf8)
     case .number: values.append(contentsOf: member.text)
     case .string: escape(member.text)
-    case .escapedString, .flawedString:
+    case .escapedString, .invalidUnicodeString:
       scratch.removeAll(keepingCapacity: true)
       JSONText.append(member.text, to: &scratch)
-      if member.kind == .flawedString {
+      if member.kind == .invalidUnicodeString {
         scratch = Array(String(decoding: scratch, as: UTF8.self).utf8)
         item.add(member, to: &rest)
       } else if scratch.contains(0) {
@@ -79,7 +79,7 @@ struct PostgresRows {
       item.append(member, to: &scratch)
       if JSONText.hasUnstorableEscapes(member.text) {
         // A NUL or half a surrogate pair would fail each query that looks into the column.
-        JSONText.replaceUnheld(in: &scratch)
+        JSONText.replaceUnstorableEscapes(in: &scratch)
         item.add(member, to: &rest)
       }
       escapeWritten()

@@ -42,7 +42,7 @@ struct SQLiteRow {
     try item.visit(
       { member in
         if isChecked {
-          guard fits, let place = columns.fittingPlace(of: member), seen[place] != mark else {
+          guard fits, let place = columns.fittingIndex(of: member), seen[place] != mark else {
             return fits = false
           }
           seen[place] = mark
@@ -86,7 +86,7 @@ struct SQLiteRow {
       scratch.removeAll(keepingCapacity: true)
       JSONText.append(member.text, to: &scratch)
       result = bindScratch(at: index)
-    case .flawedString:
+    case .invalidUnicodeString:
       scratch.removeAll(keepingCapacity: true)
       JSONText.append(member.text, to: &scratch)
       scratch = Array(String(decoding: scratch, as: UTF8.self).utf8)

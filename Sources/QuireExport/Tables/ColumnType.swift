@@ -64,7 +64,7 @@ package struct TableDialect: Sendable {
     switch member.kind {
     case .null: .none
     case .true, .false: .boolean
-    case .string, .escapedString, .flawedString: .text
+    case .string, .escapedString, .invalidUnicodeString: .text
     case .container: .json
     case .number: NumberText(member.text).type(in: self)
     }

@@ -34,10 +34,10 @@ package struct TableColumns: Sendable {
   /// Names in use, case-folded if the database ignores case.
   private var taken: Set<[UInt8]> = []
   /// The index of each column by its member's name.
-  private var places: [[UInt8]: Int] = [:]
+  private var indexes: [[UInt8]: Int] = [:]
   /// For each column, the column of the member that followed it in the last item, and that member's
   /// written name. Entry 0 is for the first member of an item.
-  private var followers: [(place: Int, name: [UInt8])] = []
+  private var followers: [(index: Int, name: [UInt8])] = []
   private var last = 0
 
   /// Creates the columns of a new table, or restores the `stored` ones. `foreign` are the names of
@@ -68,10 +68,10 @@ package struct TableColumns: Sendable {
   @inline(__always)
   package mutating func index(of name: UnsafeBufferPointer<UInt8>) -> Int? {
     let expected = followers[last].name
-    if expected.count == name.count, followers[last].place >= 0,
+    if expected.count == name.count, followers[last].index >= 0,
       expected.withUnsafeBufferPointer({ isEqual($0, name) })
     {
-      last = followers[last].place + 1
+      last = followers[last].index + 1
       return last - 1
     }
     return lookUp(name)
@@ -84,8 +84,8 @@ package struct TableColumns: Sendable {
   private mutating func lookUp(_ written: UnsafeBufferPointer<UInt8>) -> Int? {
     let written = Array(written)
     // Most names are written without escapes.
-    let plain = written.contains(UInt8(ascii: "\\")) ? nil : places[written]
-    guard let found = plain ?? places[Array(JSONText.text(written).utf8)] else { return nil }
+    let plain = written.contains(UInt8(ascii: "\\")) ? nil : indexes[written]
+    guard let found = plain ?? indexes[Array(JSONText.text(written).utf8)] else { return nil }
     followers[last] = (found, written)
     last = found + 1
     return found
@@ -95,31 +95,31 @@ package struct TableColumns: Sendable {
   ///
   /// Returns nil if the member has no column. Adds the column `rest` if the member needs it.
   mutating func observe(_ member: RawMember) -> Int? {
-    guard let place = index(of: member.name) ?? indexOfNew(member.name) else {
+    guard let index = self.index(of: member.name) ?? indexOfNew(member.name) else {
       if keepsAll { addRest() }
       return nil
     }
-    if columns[place].type != .text {
+    if columns[index].type != .text {
       let type = dialect.type(of: member)
-      if columns[place].type != type { columns[place].type = columns[place].type.joined(type) }
+      if columns[index].type != type { columns[index].type = columns[index].type.joined(type) }
     }
     if !dialect.holds(member) { addRest() }
-    return place
+    return index
   }
 
   /// Returns the column of a member; nil if the columns have to change for its value.
-  package mutating func fittingPlace(of member: RawMember) -> Int? {
-    guard let place = index(of: member.name), dialect.holds(member) else { return nil }
-    let known = columns[place].type
-    guard known != .text else { return place }
+  package mutating func fittingIndex(of member: RawMember) -> Int? {
+    guard let index = self.index(of: member.name), dialect.holds(member) else { return nil }
+    let known = columns[index].type
+    guard known != .text else { return index }
     let type = dialect.type(of: member)
-    return known == type || known.joined(type) == known ? place : nil
+    return known == type || known.joined(type) == known ? index : nil
   }
 
   /// Returns whether the column holds a part of the key.
   @inline(__always)
-  package func isKey(_ place: Int) -> Bool {
-    for part in key where part.index == place { return true }
+  package func isKey(_ index: Int) -> Bool {
+    for part in key where part.index == index { return true }
     return false
   }
 
@@ -140,7 +140,7 @@ package struct TableColumns: Sendable {
   }
 
   private mutating func index(ofNew member: String) -> Int {
-    places[Array(member.utf8)]
+    indexes[Array(member.utf8)]
       ?? add(Column(member: member, name: freeName(for: member), type: .none))
   }
 
@@ -154,23 +154,25 @@ package struct TableColumns: Sendable {
     taken.insert(dialect.folded(column.name.utf8))
     columns.append(column)
     followers.append((-1, []))
-    if let member = column.member { places[Array(member.utf8)] = columns.count - 1 }
+    if let member = column.member { indexes[Array(member.utf8)] = columns.count - 1 }
     return columns.count - 1
   }
 
   /// Renames the columns of members whose names `foreign` columns have taken. Returns the old and
   /// new names.
-  package mutating func renameColumns(conflictingWith foreign: [String]) -> [(old: String, new: String)] {
+  package mutating func renameColumns(
+    conflictingWith foreign: [String]
+  ) -> [(old: String, new: String)] {
     let names = Set(foreign.map { dialect.folded($0.utf8) })
     taken.formUnion(names)
     var changes: [(old: String, new: String)] = []
-    for place in columns.indices {
-      let old = columns[place].name
-      guard let member = columns[place].member, names.contains(dialect.folded(old.utf8)) else {
+    for index in columns.indices {
+      let old = columns[index].name
+      guard let member = columns[index].member, names.contains(dialect.folded(old.utf8)) else {
         continue
       }
       let new = freeName(for: member)
-      columns[place].name = new
+      columns[index].name = new
       taken.insert(dialect.folded(new.utf8))
       changes.append((old, new))
     }
@@ -206,7 +208,7 @@ extension TableDialect {
   /// Returns whether a column can hold the text of a value unchanged.
   func holds(_ member: RawMember) -> Bool {
     switch member.kind {
-    case .flawedString: false
+    case .invalidUnicodeString: false
     case .escapedString: holdsNUL || !JSONText.hasNUL(member.text)
     case .container: holdsNUL || !JSONText.hasUnstorableEscapes(member.text)
     default: true

@@ -113,7 +113,7 @@ extension FeedEntry {
 
   /// The entry's bytes in UTF-8 as the publisher wrote them: an XML element with the namespaces in
   /// scope, or a JSON object; empty for an entry created by a program.
-  public var rawBytes: [UInt8] { raw.map { $0.markup ?? Array($0.bytes) } ?? [] }
+  public var rawBytes: [UInt8] { raw.map { $0.sourceBytes ?? Array($0.bytes) } ?? [] }
 
   /// The date by which entries are ordered: of publication, or else of the last change.
   public var date: Date? { published ?? updated }

@@ -437,7 +437,7 @@ final class Exchange {
     else {
       throw PageError(
         .invalidURL,
-        "\(origin.shown) would send the request in the clear. Use https.",
+        "\(origin.displayText) would send the request in the clear. Use https.",
         remedies: [Remedy(.allowsPlainHTTP, ["true"], condition: "if that is meant")])
     }
   }

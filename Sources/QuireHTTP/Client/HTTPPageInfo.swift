@@ -38,7 +38,7 @@ public struct HTTPPageInfo: Sendable {
   package var answer: PageAnswer {
     PageAnswer(
       request: asked, url: url, status: head.status.code, headerFields: head.headerFields,
-      document: document, sent: sent)
+      document: document, requestedBookmark: sent)
   }
 
   /// The number of items of a full page; nil if unknown.

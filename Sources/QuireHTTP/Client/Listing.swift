@@ -45,7 +45,7 @@ package final class Listing: Sendable {
     self.client = client
     home = try Origin(url: first.url)
     engine = try PaginationEngine(
-      pagination, first: first, home: home, pageSize: pageSize, custom: custom)
+      pagination, first: first, home: home, pageSize: pageSize, nextPageClosure: custom)
     identity = engine.identity
     ownSecrets = SecretParameters(
       Secret.all(
@@ -83,7 +83,7 @@ package final class Listing: Sendable {
     let isUpgrade =
       home.scheme == "http" && home.port == 80 && host.scheme == "https" && host.port == 443
       && host.host == home.host
-    let isOwn = host == home || homeNote.isPrivate && (isUpgrade || policy.links.names(host))
+    let isOwn = host == home || homeNote.isPrivate && (isUpgrade || policy.links.allowsByName(host))
     return AddressGuard(
       client.shared.configuration.addresses, isHome: isOwn,
       literal: host == home ? homeAddress : nil,
@@ -130,7 +130,7 @@ package final class Listing: Sendable {
     guard origin == home else {
       throw PageError(
         .refusedLink,
-        "The next link would take a secret of the walk from \(home) to \(origin.shown).")
+        "The next link would take a secret of the walk from \(home) to \(origin.displayText).")
     }
     return bookmark
   }
@@ -145,7 +145,9 @@ package final class Listing: Sendable {
     {
       _ = try await keeper.ticket(client.environment.now, client.environment.limitClock)
     }
-    if signed.isNeeded(for: position) { try await Exchange(self, engine.first).signWithoutSending() }
+    if signed.isNeeded(for: position) {
+      try await Exchange(self, engine.first).signWithoutSending()
+    }
   }
 
   /// Returns a redactor of the listing's secrets and those of one of its requests.
@@ -229,9 +231,9 @@ package final class Listing: Sendable {
       hasher.combine(request.url)
     }
     hasher.combine(itemOffset)
-    hasher.combine(bookmark?.restarts ?? 0)
+    hasher.combine(bookmark?.recoveries ?? 0)
     hasher.combine(bookmark?.state)
-    hasher.combine(bookmark?.within ?? [])
+    hasher.combine(bookmark?.enclosingIndexes ?? [])
     return hasher.finalize()
   }
 

@@ -312,7 +312,7 @@ final class PageFetch<Item: Sendable> {
         of: answer,
         isProven: response.framing == .explicit || shared.configuration.acceptsUnprovenEnd)
     }
-    switch try engine.screen(answer) {
+    switch try engine.classify(answer) {
     case .end:
       try engine.brokenPromise(by: answer).map { throw $0 }
       return nil
@@ -369,7 +369,7 @@ final class PageFetch<Item: Sendable> {
   private func checkEmptyBody(of answer: PageAnswer, isProven: Bool) throws(PageError) {
     let end = engine.pagination.end
     if isProven, end.contains(.emptyPage) || end.contains(.shortPage) { return }
-    if isProven, engine.leadsOn(fromHeadOf: answer) { return }
+    if isProven, engine.hasNext(inHeadOf: answer) { return }
     throw PageError(
       .truncated, "The server answered 200 without a body, where lines of items were to come.",
       remedies: [
@@ -420,7 +420,7 @@ final class PageFetch<Item: Sendable> {
       answered.method = transfer.response.hop.method
       head.answeredIdentity = listing.identity(of: answered)
     }
-    if sent?.restarts ?? 0 > 0 {
+    if sent?.recoveries ?? 0 > 0 {
       // After a restart of the listing, the same pages come again without being a loop.
       head.fingerprint = nil
     } else {
@@ -496,7 +496,7 @@ final class PageFetch<Item: Sendable> {
   ) -> PageAnswer {
     var answer = PageAnswer(
       request: request, url: response.hop.text, status: response.status.code,
-      headerFields: response.head.headerFields, document: document, sent: sent)
+      headerFields: response.head.headerFields, document: document, requestedBookmark: sent)
     answer.indexes = indexes
     return answer
   }
@@ -518,7 +518,7 @@ final class PageFetch<Item: Sendable> {
     // If the task was cancelled, the body may be incomplete.
     try Task.checkCancellation()
     let answer = answer(to: response, document: document(of: body, response))
-    switch try engine.screen(answer) {
+    switch try engine.classify(answer) {
     case .end:
       try engine.brokenPromise(by: answer).map { throw $0 }
       return nil
@@ -575,7 +575,7 @@ extension PageFetch {
       let isBodyless = response.status.isBodyless
       let answer = answer(
         to: response, document: isBodyless ? EmptyDocument() : try session.finish())
-      switch try engine.screen(answer) {
+      switch try engine.classify(answer) {
       case .failure(let failure): throw self.failure(failure, self.response(response, []))
       case .page: if isBodyless { throw PageError.noPage(self.response(response, [])) }
       case .end, .emptyPage: break

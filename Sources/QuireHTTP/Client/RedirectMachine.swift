@@ -87,12 +87,13 @@ struct RedirectMachine {
     guard current.origin.scheme == "http" || hop.origin.scheme == "https" else {
       throw PageError(
         .refusedLink,
-        "A redirect leads from \(current.origin.shown) to \(hop.origin.shown), in the clear.")
+        "A redirect leads from \(current.origin.displayText) to \(hop.origin.displayText), in the clear."
+      )
     }
     guard !hop.keepsBody || hop.origin == home else {
       throw PageError(
         .refusedLink,
-        "A redirect would take the request's body from \(home) to \(hop.origin.shown). If that is right, "
+        "A redirect would take the request's body from \(home) to \(hop.origin.displayText). If that is right, "
           + "start the walk at its target.")
     }
     return hop

@@ -45,7 +45,7 @@ extension PageOutline {
   /// outside of an error, 2 for a title there, and 1 for any other text of an error, such as a
   /// code.
   private func rank(of node: Node) -> (rank: Int, isError: Bool)? {
-    guard !Self.pleasantries.contains(Self.plain(node.text ?? "")) else { return nil }
+    guard !Self.uninformativeTexts.contains(Self.plain(node.text ?? "")) else { return nil }
     let names = node.path.split(separator: "/").map { Self.plain($0.prefix { $0 != "[" }) }
     let own = Self.plain(node.name)
     // OData has `"message": {"lang": "en", "value": "…"}`.
@@ -78,7 +78,7 @@ extension PageOutline {
 
   /// Texts that explain no failure: what servers write in place of an error, or as the message of a
   /// success. The empty one is a text without letters, such as a numeric code.
-  private static let pleasantries: Set<String> = [
+  private static let uninformativeTexts: Set<String> = [
     "", "done", "false", "no", "none", "null", "ok", "okay", "success", "successful",
   ]
 

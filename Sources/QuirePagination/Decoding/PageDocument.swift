@@ -59,7 +59,7 @@ extension PageDocument {
 
   /// Returns the whole content of each item, for comparison. The value of an XML element without
   /// children is its text, so its attributes are added here.
-  package func wholes(ofItemsOf items: Pagination.Items) throws -> [JSONValue] {
+  package func contents(ofItems items: Pagination.Items) throws -> [JSONValue] {
     let attributes = try values(at: "/@*", inItemsOf: items)
     return try values(at: "", inItemsOf: items).enumerated().map { index, value in
       guard attributes.indices.contains(index), case .object(let members)? = attributes[index],

@@ -36,16 +36,16 @@ package struct PageOutline: Sendable {
   }
 
   /// The most values in an outline. An envelope has some dozens.
-  package static let longest = 1_000
+  package static let mostNodes = 1_000
   /// The most names from the root to a value.
-  package static let deepest = 6
+  package static let greatestDepth = 6
   /// The most bytes of a text that is kept: the limit that `CursorCheck` has for links.
   package static let longestText = 8 << 10
   /// The most elements of a list that are searched for a link with a relation.
   package static let longestLinkList = 50
 
   package var nodes: [Node] = []
-  /// Whether the page has more than `longest` values that are not in items.
+  /// Whether the page has more than `mostNodes` values that are not in items.
   package var isCut = false
 
   package init() {}
@@ -60,7 +60,7 @@ package struct PageOutline: Sendable {
     var level = root.outline.kind == .scalar ? [] : [root]
     while !level.isEmpty {
       var below: [Child] = []
-      for (node, parent) in level where parent.depth < Self.deepest {
+      for (node, parent) in level where parent.depth < Self.greatestDepth {
         for child in children(node, parent) {
           guard append(child.outline) else { return }
           if child.outline.kind != .scalar { below.append(child) }
@@ -72,7 +72,7 @@ package struct PageOutline: Sendable {
 
   /// Whether the root element contains only elements of one name, which are not just a wrapper
   /// around a list.
-  package var isListOfOne: Bool {
+  package var rootHasOneKindOfChild: Bool {
     let below = nodes.filter { $0.depth == 2 && !$0.path.contains("@") }
     guard below.count == 1, let only = below.first else { return false }
     return only.kind == .list
@@ -81,7 +81,7 @@ package struct PageOutline: Sendable {
 
   /// Appends a value; returns false, and marks the outline as cut, if it is full.
   private mutating func append(_ node: Node) -> Bool {
-    guard nodes.count < Self.longest else {
+    guard nodes.count < Self.mostNodes else {
       isCut = true
       return false
     }

@@ -15,7 +15,7 @@ package protocol RawItemStorage: Sendable {
   /// Returns the item as a value; throws `malformed` if a string in it is no Unicode text.
   func value(of node: Int) throws -> JSONValue
   /// Returns the item as the server wrote it, if that is not JSON; nil if it is.
-  func markup(of node: Int) -> [UInt8]?
+  func sourceBytes(of node: Int) -> [UInt8]?
   /// Returns the value at a path below the item; nil if there is none. Throws as `value(of:)` does.
   func value(at path: PagePath, of node: Int) throws -> JSONValue?
   /// Returns the JSON of the value at a path below the item, without white space between tokens;
@@ -53,7 +53,7 @@ extension RawItemStorage {
   }
 
   /// Returns nil: most items are JSON.
-  package func markup(of node: Int) -> [UInt8]? { nil }
+  package func sourceBytes(of node: Int) -> [UInt8]? { nil }
 
   /// Returns nil: the storage has no index of members.
   package func members(of node: Int) -> [(name: String, node: Int)]? { nil }
@@ -73,7 +73,7 @@ package struct RawMember {
   package enum Kind {
     case null, `false`, `true`, number
     /// A string without escapes, one with escapes, and one that is no Unicode text.
-    case string, escapedString, flawedString
+    case string, escapedString, invalidUnicodeString
     case container
   }
 
@@ -175,7 +175,7 @@ public struct RawItem: Sendable, CustomStringConvertible {
   }
 
   /// The item as the server wrote it, if that is not JSON; nil if it is.
-  package var markup: [UInt8]? { storage.markup(of: node) }
+  package var sourceBytes: [UInt8]? { storage.sourceBytes(of: node) }
 
   /// The item's compact JSON.
   public var description: String { String(decoding: compact, as: UTF8.self) }

@@ -85,8 +85,8 @@ extension Pagination.Next {
 
 extension Pagination.Next {
   /// The source inside all transforms.
-  package var root: Pagination.Next {
-    if case .transformed(let source, _) = self { source.root } else { self }
+  package var untransformed: Pagination.Next {
+    if case .transformed(let source, _) = self { source.untransformed } else { self }
   }
 
   /// The transforms around the root, in the order of their application.
@@ -100,7 +100,7 @@ extension Pagination.Next {
 
   /// Whether the source needs all items of a page instead of the last one.
   var looksAtAllItems: Bool {
-    switch root {
+    switch untransformed {
     case .firstItem, .maxItem: true
     case .all(let sources): sources.values.contains(where: \.looksAtAllItems)
     default: false
@@ -109,7 +109,7 @@ extension Pagination.Next {
 
   /// Whether the source is a counter, which always has a next value.
   package var isCounter: Bool {
-    switch root {
+    switch untransformed {
     case .offset, .pageNumber: true
     default: false
     }
@@ -117,7 +117,7 @@ extension Pagination.Next {
 
   /// The number of the first page, if pages or items are counted.
   package var firstCount: Int? {
-    switch root {
+    switch untransformed {
     case .offset(let first, _), .pageNumber(let first, _), .contentRange(let first): first
     default: nil
     }

@@ -112,7 +112,7 @@ public struct Pagination: Hashable, Sendable {
   public func total(at source: Pagination.TotalSource) -> Pagination {
     var changed = self
     changed.total = source
-    switch next.root {
+    switch next.untransformed {
     case .offset, .pageNumber, .contentRange:
       changed.end.removeAll { if case .total = $0 { true } else { false } }
       changed.end.insert(.total(source), at: 0)

@@ -10,9 +10,9 @@ struct AnswerReader: EnginePart {
   ///
   /// An answer with an error status that the description does not explain counts as a page, for the
   /// caller to judge. Throws `shape` if a path is ambiguous in the document.
-  func screen(_ answer: PageAnswer) throws -> Screening {
+  func classify(_ answer: PageAnswer) throws -> Classification {
     if let failure = try pagination.policy.failure.first(where: { try applies($0, to: answer) }) {
-      return try screen(answer, failing: failure)
+      return try classify(answer, failing: failure)
     }
     return try isEnd(answer) ? .end : .page
   }
@@ -20,7 +20,7 @@ struct AnswerReader: EnginePart {
   /// Returns the error of an answer that means the end, although a flag or a number of pages in the
   /// page before promised this one; nil without a promise.
   func brokenPromise(by answer: PageAnswer) -> PageError? {
-    guard let sent = answer.bookmark, sent.isPromised, !sent.isBackward else { return nil }
+    guard let sent = answer.pageBookmark, sent.isPromised, !sent.isBackward else { return nil }
     return PageError(
       .inconsistentTermination,
       "The page before said that this one follows, and the server answered \(answer.status), which the "
@@ -31,7 +31,7 @@ struct AnswerReader: EnginePart {
   /// Returns the error of a page that repeats an earlier one, although the page before promised
   /// more; nil without a promise, so that the repetition is the end.
   func brokenPromise(byRepetition answer: PageAnswer) -> PageError? {
-    guard let sent = answer.bookmark, sent.isPromised, !sent.isBackward else { return nil }
+    guard let sent = answer.pageBookmark, sent.isPromised, !sent.isBackward else { return nil }
     return PageError(
       .stalledContent,
       "The page before said that more items follow, and the server sent those of an earlier page again. Most "
@@ -49,8 +49,8 @@ struct AnswerReader: EnginePart {
     return try answer.matches(rule.when, items: items)
   }
 
-  private func screen(_ answer: PageAnswer, failing rule: Pagination.FailureRule) throws
-    -> Screening
+  private func classify(_ answer: PageAnswer, failing rule: Pagination.FailureRule) throws
+    -> Classification
   {
     if rule.kind == .empty { return .emptyPage }
     let said = try rule.message.flatMap { try answer.value(at: $0, items: items) }
@@ -123,7 +123,7 @@ struct AnswerReader: EnginePart {
     try routes.contains { route in
       // In place of a link, an empty text means that there is none.
       guard ![.url, .request, .queryMerge, .bodyMerge].contains(route.send) else { return false }
-      switch route.next.root {
+      switch route.next.untransformed {
       case .body(let path):
         // An empty XML element has no value here: it is the way to write null in XML.
         guard let value = try answer.document.value(at: path) else { return false }
@@ -166,12 +166,12 @@ struct AnswerReader: EnginePart {
   func anchor(after answer: PageAnswer) throws -> JSONValue? {
     guard case .reanchor(_, let path) = pagination.policy.expiry else { return nil }
     let key = try answer.document.value(at: path, inLastItemOf: items)
-    return key.flatMap { $0.isBlank ? nil : $0 } ?? answer.sent?.anchor
+    return key.flatMap { $0.isBlank ? nil : $0 } ?? answer.requestedBookmark?.anchor
   }
 
   /// Returns the values for the next request to carry, from the answer or else its request.
   func carried(after answer: PageAnswer) throws -> [JSONValue.Member] {
-    let sent = answer.sent?.carried ?? []
+    let sent = answer.requestedBookmark?.carried ?? []
     let reserved = sent.filter {
       $0.name == RequestBuilder.resumption || $0.name == RequestBuilder.anchor
     }
@@ -212,7 +212,7 @@ struct AnswerReader: EnginePart {
   /// Returns the total in an answer; for a total that only the first page declares, the one that
   /// the position stores.
   func total(_ source: Pagination.TotalSource, in answer: PageAnswer) throws -> Total? {
-    if source.scope == .firstPage, let bookmark = answer.bookmark {
+    if source.scope == .firstPage, let bookmark = answer.pageBookmark {
       return bookmark.total.map { Total($0, source.kind) }
     }
     guard case .number(let number, let isLowerBound) = try declared(source, in: answer) else {
@@ -265,7 +265,7 @@ struct AnswerReader: EnginePart {
   func base(ofLinksFrom source: Pagination.Next, in answer: PageAnswer) throws -> URLReference {
     let complaint = "The address that the page's links start from cannot be used"
     let address = try URLReference(link: answer.url, complaint)
-    switch source.root {
+    switch source.untransformed {
     case .linkHeader, .header: return address
     default: break
     }
@@ -274,7 +274,7 @@ struct AnswerReader: EnginePart {
     if let text = said?.link?.trimmingBlanks, !text.isEmpty {
       base = try URLReference(link: text, complaint).resolved(against: address)
     }
-    if case .body(let path) = source.root,
+    if case .body(let path) = source.untransformed,
       let own = answer.document.base(at: path, outsideItemsOf: items)
     {
       base = try URLReference(link: own.trimmingBlanks, complaint).resolved(against: base)
@@ -325,15 +325,16 @@ struct AnswerReader: EnginePart {
 
   /// Returns whether the page repeats an earlier one. If so, it is the end, and is not delivered.
   func isRepetition(_ answer: PageAnswer) throws -> Bool {
-    guard let watch = answer.bookmark?.shown, let digest = try digest(of: answer) else {
+    guard let watch = answer.pageBookmark?.repetitionWatch, let digest = try digest(of: answer)
+    else {
       return false
     }
     return watch.knows(digest)
   }
 
   /// Returns the watch on repeated pages, including this page; nil if no rule needs it.
-  func shown(with answer: PageAnswer) throws -> ContentWatch? {
-    let watch = answer.bookmark?.shown
+  func repetitionWatch(including answer: PageAnswer) throws -> ContentWatch? {
+    let watch = answer.pageBookmark?.repetitionWatch
     guard let digest = try digest(of: answer) else { return watch }
     return watch?.visiting(digest) ?? ContentWatch(digest)
   }
@@ -342,15 +343,15 @@ struct AnswerReader: EnginePart {
   private func digest(of answer: PageAnswer) throws -> UInt64? {
     guard let key = repetitionKey else { return nil }
     guard !key.text.isEmpty else {
-      let wholes = try answer.document.wholes(ofItemsOf: items)
-      return wholes.isEmpty ? nil : ContentWatch.digest(of: wholes)
+      let contents = try answer.document.contents(ofItems: items)
+      return contents.isEmpty ? nil : ContentWatch.digest(of: contents)
     }
     let keys = try answer.document.values(at: key, inItemsOf: items)
     guard !keys.isEmpty else { return nil }
     if keys.allSatisfy({ $0 != nil }) { return ContentWatch.digest(of: keys.compactMap(\.self)) }
     // An item without the key is compared by its whole content.
-    let wholes = try answer.document.wholes(ofItemsOf: items)
-    return ContentWatch.digest(of: zip(keys, wholes).map { $0 ?? $1 })
+    let contents = try answer.document.contents(ofItems: items)
+    return ContentWatch.digest(of: zip(keys, contents).map { $0 ?? $1 })
   }
 
   // MARK: Members

@@ -38,18 +38,18 @@ package struct Bookmark: Hashable {
   /// A total that only the first page declares.
   var total: Int?
   /// The most items of a page so far; nil if the page size is known.
-  var largest: Int?
+  var largestPage: Int?
   /// Whether a flag or a number of pages promised this page. Set only if the description has a rule
   /// by which an answer could deny that.
   var isPromised = false
-  var shown: ContentWatch?
+  var repetitionWatch: ContentWatch?
   /// Whether the route leads to the previous page.
   var isBackward = false
   var anchor: JSONValue?
-  package var restarts = 0
+  package var recoveries = 0
   package var state: JSONValue?
   /// The URLs of the indexes that list the page, outermost first.
-  package var within: [String] = []
+  package var enclosingIndexes: [String] = []
 
   package init(_ target: Target, route: Int = 0, seen: Int? = nil) {
     self.target = target
@@ -76,14 +76,14 @@ package struct Bookmark: Hashable {
     seen = value["seen"]?.integer
     if case .object(let members)? = value["carry"] { carried = members }
     total = value["total"]?.integer
-    largest = value["largest"]?.count
+    largestPage = value["largest"]?.count
     isPromised = value["more"]?.boolean ?? false
-    shown = value["shown"].flatMap(ContentWatch.init)
+    repetitionWatch = value["shown"].flatMap(ContentWatch.init)
     isBackward = value["back"]?.boolean ?? false
     anchor = value["anchor"]
-    restarts = value["restarts"]?.count ?? 0
+    recoveries = value["restarts"]?.count ?? 0
     state = value["state"]
-    if case .array(let urls)? = value["within"] { within = urls.compactMap(\.string) }
+    if case .array(let urls)? = value["within"] { enclosingIndexes = urls.compactMap(\.string) }
   }
 
   private static let targets = ["url", "token", "offset", "page", "request", "start"]
@@ -123,13 +123,15 @@ package struct Bookmark: Hashable {
     if isBackward { members.append(.init("back", true)) }
     if let seen { members.append(.init("seen", .number(String(seen)))) }
     if let total { members.append(.init("total", .number(String(total)))) }
-    if let largest { members.append(.init("largest", .number(String(largest)))) }
+    if let largestPage { members.append(.init("largest", .number(String(largestPage)))) }
     if isPromised { members.append(.init("more", true)) }
-    if let shown { members.append(.init("shown", shown.value)) }
+    if let repetitionWatch { members.append(.init("shown", repetitionWatch.value)) }
     if !carried.isEmpty { members.append(.init("carry", .object(carried))) }
     if let anchor { members.append(.init("anchor", anchor)) }
-    if restarts > 0 { members.append(.init("restarts", .number(String(restarts)))) }
-    if !within.isEmpty { members.append(.init("within", .array(within.map(JSONValue.string)))) }
+    if recoveries > 0 { members.append(.init("restarts", .number(String(recoveries)))) }
+    if !enclosingIndexes.isEmpty {
+      members.append(.init("within", .array(enclosingIndexes.map(JSONValue.string))))
+    }
     if let state { members.append(.init("state", state)) }
     return Position(.object(members))
   }
@@ -147,8 +149,8 @@ package struct Bookmark: Hashable {
   /// Returns whether a listing with the source `next` can have made the position: an offset is no
   /// page number, and neither is a token. A token that is a number fits a counter, because a later
   /// walk may start with it.
-  func counts(like next: Pagination.Next) -> Bool {
-    switch (target, next.root) {
+  func fits(_ next: Pagination.Next) -> Bool {
+    switch (target, next.untransformed) {
     case (.offset, .offset), (.offset, .contentRange), (.page, .pageNumber): true
     case (.token(let token), .offset), (.token(let token), .pageNumber),
       (.token(let token), .contentRange):

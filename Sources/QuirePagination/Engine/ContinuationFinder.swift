@@ -20,13 +20,13 @@ struct ContinuationFinder: EnginePart {
       reader.unreadableTotalWarning(for: answer).map { result.warnings.append($0) }
       do {
         result.previous = try previous(of: answer, itemCount: itemCount)
-      } catch  where answer.bookmark?.isBackward != true {
+      } catch  where answer.pageBookmark?.isBackward != true {
         // A walk forwards does not need the previous page.
       }
       try findNext(after: answer, itemCount: itemCount, &result)
       if result.next == nil, result.nextFailure == nil {
         result.resume = try resumption(after: answer)
-        judge.noteEnd(of: answer, &result)
+        judge.warnOfRemainingItems(after: answer, &result)
       }
     } catch let error as PageError {
       result.nextFailure = error
@@ -41,7 +41,7 @@ struct ContinuationFinder: EnginePart {
   /// Returns the next position if the header fields alone determine it, before the body arrives;
   /// nil if something in the body could change it or end the listing.
   func next(inHeadOf answer: PageAnswer) -> Position? {
-    guard engine.custom == nil, isToldByHead else { return nil }
+    guard engine.nextPageClosure == nil, isToldByHead else { return nil }
     return continuation(after: answer, itemCount: 1).next
   }
 
@@ -72,7 +72,7 @@ struct ContinuationFinder: EnginePart {
       result.closing = try closing(after: answer, next: next)
     }
     // A page that was reached backwards has a page behind it. Its flags are about the other end.
-    let isBackward = answer.bookmark?.isBackward ?? false
+    let isBackward = answer.pageBookmark?.isBackward ?? false
     if !isBackward, try flag == .end || reader.isLast(answer) { return }
     guard var next = try bookmark(after: answer, itemCount: itemCount) else {
       guard !isBackward else { return }
@@ -95,15 +95,15 @@ struct ContinuationFinder: EnginePart {
       result.nextFailure = try judge.window(behind: answer, itemCount: itemCount, result.total)
       return
     }
-    if case .offset(let offset) = next.target, judge.isStandstill(next, after: answer) {
-      result.nextFailure = EndJudge.standstill(at: offset)
+    if case .offset(let offset) = next.target, judge.repeatsOffset(next, after: answer) {
+      result.nextFailure = EndJudge.repeatedOffset(at: offset)
       return
     }
     try CursorCheck.check(next.value, by: routes[next.route].send)
     next.carried = try reader.carried(after: answer)
-    next.shown = try reader.shown(with: answer)
+    next.repetitionWatch = try reader.repetitionWatch(including: answer)
     next.anchor = try reader.anchor(after: answer)
-    next.restarts = answer.sent?.restarts ?? 0
+    next.recoveries = answer.requestedBookmark?.recoveries ?? 0
     next.isPromised =
       judge.endsByAnswer && (flag == .more || counts.promisesMore)
       || reader.repetitionKey != nil && flag == .more
@@ -130,7 +130,7 @@ struct ContinuationFinder: EnginePart {
 
   /// Returns the position by the first route that leads to a next page; nil if none does.
   func bookmark(after answer: PageAnswer, itemCount: Int) throws -> Bookmark? {
-    if let custom = engine.custom {
+    if let custom = engine.nextPageClosure {
       return try bookmark(custom, after: answer, itemCount: itemCount)
     }
     if case .index = routes.first?.next { return try bookmark(inIndexAfter: answer) }
@@ -144,7 +144,9 @@ struct ContinuationFinder: EnginePart {
         let seen = counter.itemsSeen(before: answer)
         let advances = counter.count(of: answer, on: route).map { page > $0 } ?? true
         bookmark.seen = advances ? seen.map { $0.plus(itemCount) } : seen
-        if pageSize == nil { bookmark.largest = max(itemCount, answer.bookmark?.largest ?? 0) }
+        if pageSize == nil {
+          bookmark.largestPage = max(itemCount, answer.pageBookmark?.largestPage ?? 0)
+        }
       }
       return bookmark
     }
@@ -154,27 +156,28 @@ struct ContinuationFinder: EnginePart {
   func target(
     of route: Pagination.Route, after answer: PageAnswer, itemCount: Int
   ) throws -> Bookmark.Target? {
-    switch route.next.root {
+    switch route.next.untransformed {
     case .offset(_, let step):
       guard let offset = counter.count(of: answer, on: route),
         let advance = try advance(step, after: answer, itemCount: itemCount)
       else { return nil }
-      return .offset(try Self.sum(offset, advance))
+      return .offset(try Self.checkedSum(offset, advance))
     case .pageNumber(_, let path):
       let echoed = try path.flatMap {
         try answer.value(at: .body($0), items: items)?.wholeNumber
       }
       guard let page = echoed ?? counter.count(of: answer, on: route) else { return nil }
-      return .page(try Self.sum(page, 1))
+      return .page(try Self.checkedSum(page, 1))
     case .contentRange:
-      return try answer.contentRange?.range.map { .offset(try Self.sum($0.upperBound, 1)) }
+      return try answer.contentRange?.range.map { .offset(try Self.checkedSum($0.upperBound, 1)) }
     default:
       guard let token = try token(route.next, in: answer) else { return nil }
       switch route.send {
       case .url where token.isEmptyLink, .request where token.isEmptyLink: return nil
       case .url: return .url(try absolute(token, from: route.next, in: answer))
       case .request:
-        return .request(description(token, href: try absolute(token, from: route.next, in: answer)))
+        return .request(
+          requestDescription(token, href: try absolute(token, from: route.next, in: answer)))
       default: return .token(token)
       }
     }
@@ -191,7 +194,7 @@ struct ContinuationFinder: EnginePart {
   }
 
   /// Returns a sum; throws instead of trapping if a server's number makes it overflow.
-  private static func sum(_ left: Int, _ right: Int) throws -> Int {
+  private static func checkedSum(_ left: Int, _ right: Int) throws -> Int {
     let (sum, overflow) = left.addingReportingOverflow(right)
     guard !overflow else {
       throw PageError(
@@ -282,7 +285,7 @@ struct ContinuationFinder: EnginePart {
   }
 
   /// Returns a description of a request, with an absolute link; a plain link describes one, too.
-  func description(_ value: JSONValue, href: String) -> JSONValue {
+  func requestDescription(_ value: JSONValue, href: String) -> JSONValue {
     guard case .object(var members) = value else { return ["href": .string(href)] }
     let known = ["method", "headers", "body", "merge"]
     members = members.filter { known.contains($0.name) && $0.value != .null }
@@ -298,16 +301,17 @@ struct ContinuationFinder: EnginePart {
     let page = AnsweredPage(
       request: answer.request, url: answer.url, status: answer.status,
       headerFields: answer.headerFields, document: answer.document, itemCount: itemCount,
-      state: answer.sent?.state ?? .null)
+      state: answer.requestedBookmark?.state ?? .null)
     guard let step = try next(page) else { return nil }
     let link = try URLReference(step.request.url).resolved(against: try URLReference(answer.url))
-    var bookmark = Bookmark(.request(try Self.description(of: step.request, href: link.text)))
+    var bookmark = Bookmark(
+      .request(try Self.requestDescription(of: step.request, href: link.text)))
     bookmark.state = step.state == .null ? nil : step.state
     return bookmark
   }
 
   /// Returns a request as positions store it.
-  private static func description(
+  private static func requestDescription(
     of request: PageRequest, href: String
   ) throws(PageError) -> JSONValue {
     var members: [JSONValue.Member] = [
@@ -337,7 +341,7 @@ struct ContinuationFinder: EnginePart {
   /// in the index that lists it; nil at the end of all indexes.
   func bookmark(inIndexAfter answer: PageAnswer) throws -> Bookmark? {
     guard let route = reader.indexRoute else { return nil }
-    var within = answer.sent?.within ?? []
+    var within = answer.requestedBookmark?.enclosingIndexes ?? []
     var current = answer.request.url
     let isIndex = route.nested || within.isEmpty
     if isIndex, let first = try reader.pages(listedIn: answer).first {
@@ -364,7 +368,7 @@ struct ContinuationFinder: EnginePart {
 
   private func bookmark(_ url: String, within: [String], _ route: Int) -> Bookmark {
     var bookmark = Bookmark(.url(url), route: route)
-    bookmark.within = within
+    bookmark.enclosingIndexes = within
     return bookmark
   }
 
@@ -376,7 +380,7 @@ struct ContinuationFinder: EnginePart {
     // A link means that there is a previous page; a key exists on the first page, too.
     let isKnownFirst = answer.isFirst && rule.send != .url && rule.send != .request
     if isKnownFirst { return nil }
-    if answer.bookmark?.isBackward == true, try isFirst(answer, rule, itemCount: itemCount) {
+    if answer.pageBookmark?.isBackward == true, try isFirst(answer, rule, itemCount: itemCount) {
       return nil
     }
     for (index, route) in backwardRoutes.enumerated() {
@@ -444,11 +448,11 @@ struct ContinuationFinder: EnginePart {
     reopened: [JSONValue.Member] = []
   ) -> (Bookmark, PageRecovery)? {
     guard error.code == .cursorExpired || error.code == .resultWindowExceeded,
-      lost.restarts < Self.mostRestarts
+      lost.recoveries < Self.mostRestarts
     else { return nil }
     var bookmark = lost
     let isExpired = error.code == .cursorExpired
-    let restarts = bookmark.restarts + 1
+    let restarts = bookmark.recoveries + 1
     let recovery: PageRecovery
     switch pagination.policy.expiry {
     case .fail: return nil
@@ -474,7 +478,7 @@ struct ContinuationFinder: EnginePart {
       bookmark.carried = reopened + [JSONValue.Member(RequestBuilder.anchor, anchor)]
       recovery = .reanchored
     }
-    bookmark.restarts = restarts
+    bookmark.recoveries = restarts
     return (bookmark, recovery)
   }
 }

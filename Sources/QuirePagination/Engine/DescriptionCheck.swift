@@ -81,7 +81,7 @@ struct DescriptionCheck {
   }
 
   private func checkSource(of route: Pagination.Route) throws(PageError) {
-    switch route.next.root {
+    switch route.next.untransformed {
     case .firstOf where !route.next.transforms.isEmpty:
       throw Self.failure("\"firstOf\" is changed as a whole; change the source of each route.")
     case .firstOf:
@@ -112,7 +112,7 @@ struct DescriptionCheck {
   }
 
   private func checkValue(of source: Pagination.Next) throws(PageError) {
-    switch source.root {
+    switch source.untransformed {
     case .linkHeader, .header, .body, .lastItem, .firstItem, .maxItem: break
     default: throw Self.failure("Inside \"all\" only sources of one value can stand.")
     }
@@ -125,7 +125,7 @@ struct DescriptionCheck {
     }
     let counts = routes.map(\.next).contains { $0.firstCount != nil }
     let countsPages = routes.map(\.next).contains {
-      if case .pageNumber = $0.root { true } else { false }
+      if case .pageNumber = $0.untransformed { true } else { false }
     }
     // A number of pages in a link, such as `rel=last`, can end a walk by links.
     let isOfLinks = if case .linkQueryItem = total.source { true } else { false }
@@ -162,7 +162,8 @@ struct DescriptionCheck {
             : "A walk that counts never ends without an end rule.",
           Remedy(isShortOnly ? .pageSize : .end, isShortOnly ? [] : ["emptyPage"]))
       }
-      if case .offset(_, .pageSize) = route.next.root, pageSize == nil, pagination.size?.echo == nil
+      if case .offset(_, .pageSize) = route.next.untransformed, pageSize == nil,
+        pagination.size?.echo == nil
       {
         throw Self.failure(
           "The offset moves by the page size, which was not said.", Remedy(.pageSize))

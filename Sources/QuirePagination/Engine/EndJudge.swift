@@ -84,7 +84,7 @@ struct EndJudge: EnginePart {
     guard let next else { return .silent }
     if case .page = next.target {
       guard let pages = counter.pagesSeen(before: answer) else { return .silent }
-      let size = (try? reader.pageSize(of: answer)) ?? answer.bookmark?.largest ?? 1
+      let size = (try? reader.pageSize(of: answer)) ?? answer.pageBookmark?.largestPage ?? 1
       // Leaves room for one page more than the total needs: a page in the middle may be empty.
       return pages.times(size) < total ? .more : .silent
     }
@@ -156,7 +156,7 @@ struct EndJudge: EnginePart {
     let isShort = try pagination.end.contains(.shortPage) && isShort(answer, itemCount)
     if itemCount == 0, isShort || pagination.end.contains(.emptyPage) {
       guard let total = counts.more else { return true }
-      if isStandstill(next, after: answer) {
+      if repeatsOffset(next, after: answer) {
         result.warnings.append(Self.emptyPage(before: total))
         return true
       }
@@ -180,7 +180,7 @@ struct EndJudge: EnginePart {
   private func isBehind(_ next: Bookmark, sentFor answer: PageAnswer) -> Bool {
     guard let number = next.count else { return false }
     let sent =
-      answer.bookmark.map(\.count)
+      answer.pageBookmark.map(\.count)
       ?? routes[next.route].count(sentBy: RequestEditor(first))
       ?? pagination.request.first?.integer ?? routes.lazy.compactMap(\.next.firstCount).first
     return sent.map { number <= $0 } ?? false
@@ -188,18 +188,18 @@ struct EndJudge: EnginePart {
 
   private func isSame(_ next: Bookmark, asSentFor answer: PageAnswer) -> Bool {
     if case .url(let link) = next.target { return link == answer.request.url || link == answer.url }
-    if let sent = answer.bookmark { return sent.value.isSame(as: next.value) }
+    if let sent = answer.pageBookmark { return sent.value.isSame(as: next.value) }
     let sent = RequestEditor(first).value(at: routes[next.route].send)
     return sent.map { $0.isSame(as: next.value) } ?? false
   }
 
   /// Returns whether the next offset is that of this page.
-  func isStandstill(_ next: Bookmark, after answer: PageAnswer) -> Bool {
-    guard case .offset(let offset) = next.target, !isCustom else { return false }
+  func repeatsOffset(_ next: Bookmark, after answer: PageAnswer) -> Bool {
+    guard case .offset(let offset) = next.target, !hasClosure else { return false }
     return offset == counter.count(of: answer, on: routes[next.route])
   }
 
-  static func standstill(at offset: Int) -> PageError {
+  static func repeatedOffset(at offset: Int) -> PageError {
     PageError(
       .noProgress,
       "The next page would begin at \(offset) again, as this one did: the walk would never end. All "
@@ -241,8 +241,8 @@ struct EndJudge: EnginePart {
   }
 
   /// Warns about a page without a continuation that says that items remain.
-  func noteEnd(of answer: PageAnswer, _ result: inout Continuation) {
-    guard answer.bookmark?.isBackward != true, let total = result.total,
+  func warnOfRemainingItems(after answer: PageAnswer, _ result: inout Continuation) {
+    guard answer.pageBookmark?.isBackward != true, let total = result.total,
       total.kind == .remaining, total.value > 0
     else { return }
     result.warnings.append(

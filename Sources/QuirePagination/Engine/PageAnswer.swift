@@ -14,15 +14,15 @@ package struct PageAnswer {
   /// The decoded body; an `EmptyDocument` if it could not be decoded.
   package var document: any PageDocument
   /// The decoded position that was requested; nil for the plain first page.
-  package let sent: Bookmark?
+  package let requestedBookmark: Bookmark?
   /// The decoded position that leads to the page; nil for every first page.
-  let bookmark: Bookmark?
+  let pageBookmark: Bookmark?
   /// The pages that the indexes around the page list, by the indexes' URLs.
   package var indexes: [String: [String]] = [:]
 
   package init(
     request: PageRequest, url: String, status: Int, headerFields: HTTPFields,
-    document: any PageDocument, sent: Bookmark?
+    document: any PageDocument, requestedBookmark: Bookmark?
   ) {
     self.request = request
     self.url = url
@@ -30,13 +30,13 @@ package struct PageAnswer {
     self.headerFields = headerFields
     links = LinkHeader(headerFields)
     self.document = document
-    self.sent = sent
-    bookmark = sent.flatMap { $0.target == .start ? nil : $0 }
+    self.requestedBookmark = requestedBookmark
+    pageBookmark = requestedBookmark.flatMap { $0.target == .start ? nil : $0 }
   }
 }
 
 /// The classification of an answer, before its items are decoded.
-package enum Screening {
+package enum Classification {
   /// A page whose items can be decoded.
   case page
   /// A page without items, regardless of its body.
@@ -88,20 +88,21 @@ extension PageAnswer {
   ) {
     self.init(
       request: request, url: url, status: status, headerFields: headerFields, document: document,
-      sent: position.value == nil ? nil : try? Bookmark(position))
+      requestedBookmark: position.value == nil ? nil : try? Bookmark(position))
   }
 
   /// The position that was requested.
-  package var position: Position { sent?.position ?? .start }
+  package var position: Position { requestedBookmark?.position ?? .start }
 
   /// Whether the request sent a cursor, which can expire.
   var sentCursor: Bool {
-    guard let sent else { return false }
-    return sent.target != .start || sent.carried.contains { $0.name == RequestBuilder.resumption }
+    guard let requestedBookmark else { return false }
+    return requestedBookmark.target != .start
+      || requestedBookmark.carried.contains { $0.name == RequestBuilder.resumption }
   }
 
   /// Whether the request sent no continuation.
-  var isFirst: Bool { bookmark == nil }
+  var isFirst: Bool { pageBookmark == nil }
 
   /// Returns the value of a header field; nil if there is none.
   func field(_ name: String) -> JSONValue? {

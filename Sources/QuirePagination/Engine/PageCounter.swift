@@ -5,7 +5,7 @@ struct PageCounter: EnginePart {
   let engine: PaginationEngine
 
   /// Returns the number in the first request: the caller's own, or the description's.
-  func start(of route: Pagination.Route) -> Int? {
+  func firstNumber(of route: Pagination.Route) -> Int? {
     guard let standard = route.next.firstCount else { return nil }
     return route.count(sentBy: RequestEditor(first)) ?? pagination.request.first?.integer
       ?? standard
@@ -14,7 +14,7 @@ struct PageCounter: EnginePart {
   /// Returns the number that this page was requested with; nil if it was reached by a route that
   /// does not count as `route` does.
   func count(of answer: PageAnswer, on route: Pagination.Route) -> Int? {
-    guard let bookmark = answer.bookmark else { return start(of: route) }
+    guard let bookmark = answer.pageBookmark else { return firstNumber(of: route) }
     guard routes.indices.contains(bookmark.route), routes[bookmark.route].send == route.send else {
       return nil
     }
@@ -32,12 +32,12 @@ struct PageCounter: EnginePart {
 
   /// Returns the number of items before this page; nil if the walk does not count them.
   func itemsSeen(before answer: PageAnswer) -> Int? {
-    if let seen = answer.bookmark?.seen { return seen }
+    if let seen = answer.pageBookmark?.seen { return seen }
     for route in routes {
       guard let count = count(of: answer, on: route), let first = route.next.firstCount else {
         continue
       }
-      guard case .pageNumber = route.next.root else { return count.minus(first) }
+      guard case .pageNumber = route.next.untransformed else { return count.minus(first) }
       if count == first { return 0 }
       return pageSize.map { count.minus(first).times($0) }
     }
@@ -46,12 +46,12 @@ struct PageCounter: EnginePart {
 
   /// Returns the number of items before this page; nil if it is only computed from page sizes.
   func exactItemsSeen(before answer: PageAnswer) -> Int? {
-    if let seen = answer.bookmark?.seen { return seen }
+    if let seen = answer.pageBookmark?.seen { return seen }
     for route in routes {
       guard let count = count(of: answer, on: route), let first = route.next.firstCount else {
         continue
       }
-      switch route.next.root {
+      switch route.next.untransformed {
       case .pageNumber, .offset(_, .pageSize), .offset(_, .body): return nil
       default: return count.minus(first)
       }
@@ -62,7 +62,9 @@ struct PageCounter: EnginePart {
   /// Returns the number of pages before this one; nil if the walk does not count them.
   func pagesSeen(before answer: PageAnswer) -> Int? {
     for route in routes {
-      if case .pageNumber(let first, _) = route.next.root, let page = count(of: answer, on: route) {
+      if case .pageNumber(let first, _) = route.next.untransformed,
+        let page = count(of: answer, on: route)
+      {
         return page.minus(first)
       }
     }
@@ -86,7 +88,7 @@ struct PageCounter: EnginePart {
   func positions(
     after position: Position?, total: Total?, pages: ClosedRange<Int>
   ) -> [Position] {
-    guard routes.count == 1, let start = start(of: routes[0]) else { return [] }
+    guard routes.count == 1, let start = firstNumber(of: routes[0]) else { return [] }
     let bookmark = position.flatMap { try? Bookmark($0) }
     guard let number = position == nil ? start : bookmark?.count else { return [] }
     switch routes[0].next {

@@ -21,7 +21,7 @@ package final class PaginationEngine: Sendable {
   package let pageSize: Int?
 
   /// The closure that decides on the next page in place of the description's `next`.
-  let custom: (@Sendable (AnsweredPage) throws -> NextPage?)?
+  let nextPageClosure: (@Sendable (AnsweredPage) throws -> NextPage?)?
 
   private var requests: RequestBuilder { RequestBuilder(engine: self) }
   private var reader: AnswerReader { AnswerReader(engine: self) }
@@ -43,7 +43,7 @@ package final class PaginationEngine: Sendable {
   /// request; the message says which, and why.
   package init(
     _ pagination: Pagination, first: PageRequest, home: Origin, pageSize: Int? = nil,
-    custom: (@Sendable (AnsweredPage) throws -> NextPage?)? = nil
+    nextPageClosure: (@Sendable (AnsweredPage) throws -> NextPage?)? = nil
   ) throws(PageError) {
     let pagination = pagination.fitted(to: first)
     self.pagination = pagination
@@ -58,7 +58,7 @@ package final class PaginationEngine: Sendable {
     try editor.addConstants(pagination.request.always)
     if let asked, let size = pagination.size {
       let start = routes.first { $0.send == .itemRange }?.next.firstCount
-      try editor.set(asked, as: size, from: start ?? 0)
+      try editor.setPageSize(asked, by: size, rangeStart: start ?? 0)
     }
     let own = pagination.size?.send.flatMap { editor.pageSize(at: $0) }
     self.pageSize =
@@ -73,10 +73,10 @@ package final class PaginationEngine: Sendable {
       return own.plainText != firstValue?.plainText
     }
     if let route = routes.first {
-      try editor.begin(route, value: pagination.request.first, pageSize: self.pageSize)
+      try editor.setFirstValue(for: route, value: pagination.request.first, pageSize: self.pageSize)
     }
     self.first = try editor.request()
-    self.custom = custom
+    self.nextPageClosure = nextPageClosure
     try DescriptionCheck(
       pagination: pagination, routes: routes, backwardRoutes: backwardRoutes, base: base,
       pageSize: self.pageSize
@@ -115,7 +115,7 @@ extension EnginePart {
   var backwardRoutes: [Pagination.Route] { engine.backwardRoutes }
   var items: Pagination.Items { engine.items }
   var pageSize: Int? { engine.pageSize }
-  var isCustom: Bool { engine.custom != nil }
+  var hasClosure: Bool { engine.nextPageClosure != nil }
   var reader: AnswerReader { AnswerReader(engine: engine) }
   var counter: PageCounter { PageCounter(engine: engine) }
 }
@@ -138,8 +138,8 @@ extension PaginationEngine {
     try requests.closing(at: bookmark)
   }
 
-  package func screen(_ answer: PageAnswer) throws -> Screening {
-    try reader.screen(answer)
+  package func classify(_ answer: PageAnswer) throws -> Classification {
+    try reader.classify(answer)
   }
 
   package func brokenPromise(by answer: PageAnswer) -> PageError? {
@@ -182,7 +182,7 @@ extension PaginationEngine {
 
   /// Returns whether the header fields of an answer without a body lead to a next page. If so, the
   /// server meant a page without items, and none was lost in transit.
-  package func leadsOn(fromHeadOf answer: PageAnswer) -> Bool {
+  package func hasNext(inHeadOf answer: PageAnswer) -> Bool {
     !routes.contains { $0.next.isCounter } && continuation(after: answer, itemCount: 0).next != nil
   }
 
@@ -213,7 +213,7 @@ extension PaginationEngine {
 
   /// Returns the indexes that the walk needs to continue behind a position, outermost first.
   package func indexes(neededAt bookmark: Bookmark?) -> [String] {
-    indexRouteExists ? bookmark?.within ?? [] : []
+    indexRouteExists ? bookmark?.enclosingIndexes ?? [] : []
   }
 }
 
@@ -228,15 +228,19 @@ extension PaginationEngine {
     else { return false }
     guard let bookmark else {
       return routes.allSatisfy { route in
-        if case .linkHeader = route.next.root { true } else { isByItems(route.next.root) }
+        if case .linkHeader = route.next.untransformed {
+          true
+        } else {
+          isByItems(route.next.untransformed)
+        }
       }
     }
     guard routes.indices.contains(bookmark.route) else { return false }
     switch bookmark.target {
-    case .offset, .start: return isByItems(routes[bookmark.route].next.root)
+    case .offset, .start: return isByItems(routes[bookmark.route].next.untransformed)
     case .token(let token):
       // A number may be a page number.
-      return isByItems(routes[bookmark.route].next.root)
+      return isByItems(routes[bookmark.route].next.untransformed)
         || token.integer == nil && token.plainText.count >= 8
     case .url, .page, .request: return false
     }
@@ -253,7 +257,7 @@ extension PaginationEngine {
   package func request(_ request: PageRequest, ofSize count: Int) throws(PageError) -> PageRequest {
     guard let size = pagination.size else { return request }
     var editor = RequestEditor(request)
-    try editor.set(count, as: size)
+    try editor.setPageSize(count, by: size)
     return try editor.request()
   }
 }
@@ -281,7 +285,7 @@ extension PaginationEngine {
     var editor = RequestEditor(base)
     for placement in changingPlacements { editor.blank(placement) }
     for route in routes + backwardRoutes {
-      guard case .all(let sources) = route.next.root else { continue }
+      guard case .all(let sources) = route.next.untransformed else { continue }
       editor.drop(sources.keys)
       guard route.send == .bodyMerge else { continue }
       for name in sources.keys {
@@ -335,7 +339,7 @@ extension PaginationEngine {
   private static func mayBePageNumber(
     _ token: JSONValue, by source: Pagination.Next, _ send: Pagination.Placement
   ) -> Bool {
-    switch source.root {
+    switch source.untransformed {
     case .pageNumber: return true
     case .offset, .contentRange, .lastItem, .firstItem, .maxItem: return false
     case .all(let sources):
@@ -443,7 +447,7 @@ extension RequestEditor {
   fileprivate mutating func blank(_ placement: Pagination.Placement) {
     if case .xmlBody = placement {
       var blank = self
-      if (try? blank.send(.string(""), by: placement, pageSize: nil)) != nil { self = blank }
+      if (try? blank.set(.string(""), at: placement, pageSize: nil)) != nil { self = blank }
     } else {
       remove(placement)
     }

@@ -44,7 +44,7 @@ struct RequestBuilder: EnginePart {
         "A position holds a link, and this description follows none. Use positions only with the "
           + "description that made them.")
     }
-    guard isCustom || bookmark.counts(like: routes[bookmark.route].next) else {
+    guard hasClosure || bookmark.fits(routes[bookmark.route].next) else {
       throw PageError(
         .invalidArgument,
         "A position holds \(ServerText(bookmark.value.plainText, limit: 64)), and this description counts in another way. "
@@ -58,7 +58,7 @@ struct RequestBuilder: EnginePart {
     if case .all(let sources) = routes[bookmark.route].next { editor.drop(sources.keys) }
     if bookmark.isBackward { try turnBack(&editor) }
     let value = try routes[bookmark.route].value(of: bookmark.value, pageSize: pageSize)
-    try editor.send(value, by: send, pageSize: pageSize)
+    try editor.set(value, at: send, pageSize: pageSize)
     try self.send(bookmark.carried, in: &editor)
     return try editor.request()
   }
@@ -79,8 +79,8 @@ struct RequestBuilder: EnginePart {
       try send(bookmark.carried, in: &editor)
       request = try editor.request()
     }
-    try keepBodyHome(request)
-    try keepMethod(request)
+    try checkBodyStaysHome(request)
+    try checkMethodOverride(request)
     return request
   }
 
@@ -91,7 +91,7 @@ struct RequestBuilder: EnginePart {
       let asked = editor.value(at: usual)
     else { return }
     editor.remove(usual)
-    try editor.send(asked, by: size, pageSize: nil)
+    try editor.set(asked, at: size, pageSize: nil)
   }
 
   // MARK: Links
@@ -105,20 +105,20 @@ struct RequestBuilder: EnginePart {
   }
 
   /// Throws `refusedLink` for a request with a body to another origin, as redirects do.
-  func keepBodyHome(_ request: PageRequest) throws(PageError) {
+  func checkBodyStaysHome(_ request: PageRequest) throws(PageError) {
     guard request.body != .none else { return }
     let origin = try Origin(url: request.url)
     guard origin == home else {
       throw PageError(
         .refusedLink,
-        "The next link would take the request's body from \(home) to \(origin.shown). If that is right, "
+        "The next link would take the request's body from \(home) to \(origin.displayText). If that is right, "
           + "start a walk there.")
     }
   }
 
   /// Throws `refusedLink` for a POST whose parameter `_method` makes it a method that changes
   /// something, as Rails, Laravel and others allow.
-  private func keepMethod(_ request: PageRequest) throws(PageError) {
+  private func checkMethodOverride(_ request: PageRequest) throws(PageError) {
     guard request.method == .post else { return }
     var names = RequestEditor(request).query.pairs.filter { $0.name == "_method" }
       .map { PercentEncoding.decode($0.encoded) }
@@ -144,7 +144,7 @@ struct RequestBuilder: EnginePart {
     for member in carried {
       guard let placement = placement(ofCarried: member.name) else { continue }
       try CursorCheck.check(member.value, by: placement)
-      try editor.send(member.value, by: placement, pageSize: pageSize)
+      try editor.set(member.value, at: placement, pageSize: pageSize)
     }
   }
 
@@ -187,13 +187,13 @@ struct RequestBuilder: EnginePart {
       guard let value = value(of: name, in: bookmark) else { return nil }
       try CursorCheck.check(value, by: placement)
       if placement == .url {
-        try editor.move(to: pagination.policy.links, value, home: home)
+        try editor.follow(value, policy: pagination.policy.links, home: home)
       } else {
-        try editor.send(value, by: placement, pageSize: pageSize)
+        try editor.set(value, at: placement, pageSize: pageSize)
       }
     }
     request = try editor.request()
-    try keepBodyHome(request)
+    try checkBodyStaysHome(request)
     return request
   }
 
@@ -225,7 +225,7 @@ struct RequestBuilder: EnginePart {
     request.method = method
     request.url = try target(of: href)
     if !merges {
-      request.headerFields = request.headerFields.filtered { isOurs($0.name) }
+      request.headerFields = request.headerFields.filtered { isProtected($0.name) }
     }
     try setHeaders(description["headers"], in: &request)
     request.body = body(description["body"], merges: merges)
@@ -236,19 +236,19 @@ struct RequestBuilder: EnginePart {
     var editor = RequestEditor(request)
     try send(bookmark.carried, in: &editor)
     request = try editor.request()
-    try keepBodyHome(request)
-    try keepMethod(request)
+    try checkBodyStaysHome(request)
+    try checkMethodOverride(request)
     return request
   }
 
   /// Whether a page's description must not set the field. A closure may add a secret that the first
   /// request lacks, such as a session's.
-  private func isOurs(_ name: HTTPField.Name) -> Bool {
-    Self.ours.contains(name)
-      || SecretName.matches(name.rawName) && (!isCustom || base.headerFields.contains(name))
+  private func isProtected(_ name: HTTPField.Name) -> Bool {
+    Self.protectedFields.contains(name)
+      || SecretName.matches(name.rawName) && (!hasClosure || base.headerFields.contains(name))
   }
 
-  private static let ours: Set<HTTPField.Name> = [
+  private static let protectedFields: Set<HTTPField.Name> = [
     .authorization, .proxyAuthorization, .cookie, .accept, .acceptLanguage, .userAgent,
   ]
 
@@ -258,7 +258,7 @@ struct RequestBuilder: EnginePart {
     guard case .object(let members)? = headers else { return }
     for member in members {
       let field = try RequestEditor.field(member.name)
-      guard !isOurs(field), !Self.forbidden.contains(field.canonicalName),
+      guard !isProtected(field), !Self.forbidden.contains(field.canonicalName),
         !field.canonicalName.hasPrefix("proxy-")
       else { continue }
       request.headerFields[field] = member.value.plainText

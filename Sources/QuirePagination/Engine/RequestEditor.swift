@@ -84,17 +84,17 @@ extension RequestEditor {
   }
 
   /// Sets the page size. A range begins at `first` if the request has none.
-  mutating func set(
-    _ count: Int, as size: Pagination.PageSize, from first: Int = 0
+  mutating func setPageSize(
+    _ count: Int, by size: Pagination.PageSize, rangeStart first: Int = 0
   ) throws(PageError) {
     let text = size.format.split(separator: "{n}", omittingEmptySubsequences: false)
       .joined(separator: String(count))
     guard let place = size.send else { return }
     switch place {
-    case .jsonBody: try send(.number(String(count)), by: place, pageSize: nil)
+    case .jsonBody: try set(.number(String(count)), at: place, pageSize: nil)
     case .itemRange: try setRange(from: rangeStart ?? first, pageSize: count)
     case .query, .header, .form, .xmlBody, .placeholder:
-      try send(.string(text), by: place, pageSize: nil)
+      try set(.string(text), at: place, pageSize: nil)
     case .url, .request, .path, .queryMerge, .bodyMerge, .firstOf:
       throw PageError(
         .invalidArgument, "A page size goes into the query, a header field, the body or a range.")
@@ -102,7 +102,7 @@ extension RequestEditor {
   }
 
   /// Sends the first value if the request does not say where it begins.
-  mutating func begin(_ route: Pagination.Route, value: JSONValue?, pageSize: Int?)
+  mutating func setFirstValue(for route: Pagination.Route, value: JSONValue?, pageSize: Int?)
     throws(PageError)
   {
     let count = route.next.firstCount.map { JSONValue.number(String($0)) }
@@ -112,13 +112,13 @@ extension RequestEditor {
       try setRange(from: rangeStart ?? route.next.firstCount ?? 0, pageSize: pageSize)
     case .path, .placeholder:
       guard let start = value ?? count else { return }
-      try send(try route.value(of: start, pageSize: pageSize), by: route.send, pageSize: pageSize)
+      try set(try route.value(of: start, pageSize: pageSize), at: route.send, pageSize: pageSize)
     case .query, .header, .jsonBody, .form, .xmlBody:
       // A template applies to the first number, too.
       let needsFirst = !route.next.transforms.isEmpty
       guard let start = value ?? (needsFirst ? count : nil), self.value(at: route.send) == nil
       else { return }
-      try send(try route.value(of: start, pageSize: pageSize), by: route.send, pageSize: pageSize)
+      try set(try route.value(of: start, pageSize: pageSize), at: route.send, pageSize: pageSize)
     case .url, .request, .queryMerge, .bodyMerge, .firstOf: break
     }
   }
@@ -174,16 +174,16 @@ extension RequestEditor {
       base.headerFields[try Self.field(name)] = value
     }
     for (path, value) in change.set.body.sorted(by: { $0.key.text < $1.key.text }) {
-      try send(value, by: .jsonBody(path), pageSize: nil)
+      try set(value, at: .jsonBody(path), pageSize: nil)
     }
   }
 
   /// Changes the URL to a link that the policy allows.
-  mutating func move(
-    to links: LinkPolicy, _ link: JSONValue, home: Origin
+  mutating func follow(
+    _ link: JSONValue, policy: LinkPolicy, home: Origin
   ) throws(PageError) {
     let reference = try URLReference(link.plainText)
-    let target = try links.target(of: reference, home: home)
+    let target = try policy.target(of: reference, home: home)
     query = QueryString(target.query)
     url = .success(target)
   }
@@ -201,8 +201,8 @@ extension RequestEditor {
   }
 
   /// Sets a value at a placement.
-  mutating func send(
-    _ value: JSONValue, by placement: Pagination.Placement, pageSize: Int?
+  mutating func set(
+    _ value: JSONValue, at placement: Pagination.Placement, pageSize: Int?
   ) throws(PageError) {
     switch placement {
     case .query(let name, let encoding):
@@ -220,7 +220,7 @@ extension RequestEditor {
     case .queryMerge: merge(value)
     case .bodyMerge: try mergeBody(value)
     case .itemRange: try setRange(from: value.integer ?? 0, pageSize: pageSize)
-    case .firstOf: try send(value, by: placement.fitted(to: base), pageSize: pageSize)
+    case .firstOf: try set(value, at: placement.fitted(to: base), pageSize: pageSize)
     case .url, .request: break
     }
   }

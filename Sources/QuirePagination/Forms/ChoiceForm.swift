@@ -56,7 +56,7 @@ struct FormCase<Value: Sendable>: Sendable {
         do throws(FormFailure) {
           return embed(try form.read(value[name] ?? .null))
         } catch {
-          throw error.told(by: subject, member: name, form.noun)
+          throw error.described(in: subject, member: name, form.noun)
         }
       },
       write: { extract($0).map { .object([.init(name, form.write($0))]) } },

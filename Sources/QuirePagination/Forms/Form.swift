@@ -58,7 +58,7 @@ package struct FormFailure: Error, CustomStringConvertible {
   }
 
   /// Returns the failure as one of the member `name` of a block.
-  func told(by subject: String, member name: String, _ noun: String) -> FormFailure {
+  func described(in subject: String, member name: String, _ noun: String) -> FormFailure {
     if message != nil { return inside("." + name) }
     if let unknown {
       return FormFailure("\(subject)'s \"\(name)\" is \(noun), not \"\(unknown)\".")

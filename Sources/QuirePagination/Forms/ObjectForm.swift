@@ -101,7 +101,7 @@ struct FormMembers<Root: Sendable>: Sendable {
       do throws(FormFailure) {
         try member.read(value, &root)
       } catch {
-        throw error.told(by: subject, member: member.name, member.noun)
+        throw error.described(in: subject, member: member.name, member.noun)
       }
     }
     return root

@@ -37,7 +37,7 @@ public enum LinkPolicy: Hashable, Sendable {
       guard home.scheme == "http" || origin.scheme == "https" else {
         throw PageError(
           .refusedLink,
-          "The next link leads from https to \(origin.shown), in the clear.",
+          "The next link leads from https to \(origin.displayText), in the clear.",
           remedies: [
             Remedy(
               .links, ["rebase", "upgradeScheme"],
@@ -48,7 +48,7 @@ public enum LinkPolicy: Hashable, Sendable {
     case .sameOrigin, .upgradeScheme, .allow:
       throw PageError(
         .crossOriginLink,
-        "The next link leads to \(origin.shown), away from \(home). Rebased, it would lead to \(home); "
+        "The next link leads to \(origin.displayText), away from \(home). Rebased, it would lead to \(home); "
           + "allowed, it is followed without credentials.",
         remedies: [
           Remedy(
@@ -58,7 +58,7 @@ public enum LinkPolicy: Hashable, Sendable {
   }
 
   /// Whether the policy allows the origin's host by name.
-  package func names(_ origin: Origin) -> Bool {
+  package func allowsByName(_ origin: Origin) -> Bool {
     if case .allow(let hosts) = self { allows(origin, in: hosts) } else { false }
   }
 

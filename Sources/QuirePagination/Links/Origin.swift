@@ -51,7 +51,7 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
   /// Creates the origin of an absolute URL, on a fast path if it is `home`, as it mostly is.
   package init(_ reference: URLReference, likely home: Origin) throws(PageError) {
     guard let scheme = reference.scheme, let authority = reference.authority,
-      home.isSpelled(scheme, authority)
+      home.isWritten(as: scheme, authority)
     else {
       try self.init(reference)
       return
@@ -60,7 +60,7 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// Whether `scheme` and `authority` are written exactly as in this origin.
-  package func isSpelled(_ scheme: String, _ authority: String) -> Bool {
+  package func isWritten(as scheme: String, _ authority: String) -> Bool {
     scheme == self.scheme && authority == self.authority
   }
 
@@ -104,7 +104,7 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// The origin for messages, shortened and escaped, because a link may contain anything.
-  package var shown: ServerText { ServerText(description) }
+  package var displayText: ServerText { ServerText(description) }
 
   private static func isLegalInHost(_ byte: UInt8) -> Bool {
     switch byte {

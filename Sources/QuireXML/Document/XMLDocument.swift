@@ -116,7 +116,7 @@ extension XMLIndex {
   private typealias Child = PageOutline.Child
 
   private func attributes(of node: Int, _ parent: PageOutline.Node) -> [Child] {
-    attributes(of: node).prefix(PageOutline.longest).compactMap { attribute in
+    attributes(of: node).prefix(PageOutline.mostNodes).compactMap { attribute in
       let name = name(of: attribute).local
       guard PageOutline.keeps(name: name) else { return nil }
       var child = PageOutline.Node(
@@ -138,7 +138,7 @@ extension XMLIndex {
       guard PageOutline.keeps(name: name) else { continue }
       if let place = places[name] {
         groups[place].nodes.append(child)
-      } else if groups.count < PageOutline.longest {
+      } else if groups.count < PageOutline.mostNodes {
         places[name] = groups.count
         groups.append((name, [child]))
       }
@@ -183,7 +183,7 @@ extension XMLIndex {
 
   private func described(_ node: Int, _ outline: PageOutline.Node) -> PageOutline.Node {
     var outline = outline
-    let count = children(of: node).prefix(PageOutline.longest).reduce(0) { count, _ in count + 1 }
+    let count = children(of: node).prefix(PageOutline.mostNodes).reduce(0) { count, _ in count + 1 }
     let attributes = attributes(of: node).prefix(1).reduce(0) { count, _ in count + 1 }
     if count + attributes > 0 {
       outline.kind = .object

@@ -129,7 +129,7 @@ extension XMLDocument {
 private struct XMLElementStorage: RawItemStorage {
   let index: XMLIndex
 
-  func markup(of node: Int) -> [UInt8]? { XMLMarkup(index).bytes(of: node) }
+  func sourceBytes(of node: Int) -> [UInt8]? { XMLMarkup(index).bytes(of: node) }
 
   func bytes(of node: Int) -> ArraySlice<UInt8> {
     var text: [UInt8] = []

@@ -376,8 +376,8 @@ struct DetectionTests {
     for text in [escaped, plain, deep, xml] {
       let document = try #require(DetectorSample.document(Array(text.utf8)))
       let outline = try #require((document as? any OutlinedDocument)?.outline)
-      #expect(outline.nodes.count <= PageOutline.longest)
-      #expect(outline.nodes.allSatisfy { $0.depth <= PageOutline.deepest })
+      #expect(outline.nodes.count <= PageOutline.mostNodes)
+      #expect(outline.nodes.allSatisfy { $0.depth <= PageOutline.greatestDepth })
       #expect(outline.nodes.dropFirst().allSatisfy { PageOutline.keeps(name: $0.name) })
       let answer = PageAnswer(
         request: PageRequest(url: url), url: url, status: 200, headerFields: [:],

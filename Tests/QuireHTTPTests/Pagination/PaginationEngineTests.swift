@@ -41,7 +41,7 @@ struct PaginationEngineTests {
       ("-1", nil), ("\"NaN\"", nil), ("null", nil),
     ] as [(String, Duration?)] {
       let answer = try answer(engine, #"{"error":"slow down","after":\#(after)}"#)
-      guard case .failure(let failure) = try engine.screen(answer) else {
+      guard case .failure(let failure) = try engine.classify(answer) else {
         Issue.record("a failure was taken for a page")
         return
       }
@@ -401,14 +401,14 @@ struct PaginationEngineTests {
         request: try plain.request(at: nil), url: url, status: 204, headerFields: [:],
         document: EmptyDocument(), position: position)
     }
-    guard case .emptyPage = try plain.screen(answer(at: Position(["page": 2]))) else {
+    guard case .emptyPage = try plain.classify(answer(at: Position(["page": 2]))) else {
       Issue.record("204 is not an empty page")
       return
     }
     var description = Pagination.pages
     description.end = [.status([204])]
     let ending = try makeEngine(description)
-    guard case .end = try ending.screen(answer(at: .start)) else {
+    guard case .end = try ending.classify(answer(at: .start)) else {
       Issue.record("204 is not the end")
       return
     }

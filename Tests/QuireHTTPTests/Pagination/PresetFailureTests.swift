@@ -46,11 +46,11 @@ struct PresetFailureTests {
     return try PaginationEngine(pagination, first: PageRequest(url: url), home: Origin(url: url))
   }
 
-  private func screen(_ row: Row) throws -> Screening {
+  private func classify(_ row: Row) throws -> Classification {
     let bytes = Array(row.body.utf8)
     let document: any PageDocument =
       try row.body.hasPrefix("<") ? XMLDocument(bytes) : JSONDocument(bytes)
-    return try engine(Pagination.preset(named: row.preset).example).screen(
+    return try engine(Pagination.preset(named: row.preset).example).classify(
       PageAnswer(
         request: PageRequest(url: url), url: url, status: row.status, headerFields: [:],
         document: document, position: row.isLater ? Position(["token": "t"]) : .start))
@@ -142,7 +142,7 @@ struct PresetFailureTests {
   @Test(
     "Presets tell failures that pass, limits and windows from failures for good", arguments: rows)
   func tells(_ row: Row) throws {
-    switch try screen(row) {
+    switch try classify(row) {
     case .failure(let failure):
       #expect(failure.kind == row.kind)
       if let delay = row.delay { #expect(failure.delay == delay) }
@@ -161,11 +161,11 @@ struct PresetFailureTests {
         pagination.policy.failure = [
           Pagination.FailureRule(when: .value(.body("/error"), statuses: statuses), kind)
         ]
-        let screening = try engine(pagination).screen(
+        let classification = try engine(pagination).classify(
           PageAnswer(
             request: PageRequest(url: url), url: url, status: status, headerFields: [:],
             document: JSONDocument(Array(#"{"error":"x"}"#.utf8)), position: .start))
-        if case .failure(let failure) = screening {
+        if case .failure(let failure) = classification {
           #expect(failure.kind == kind)
           #expect(isFailure || kind != .fatal)
         } else {

@@ -37,7 +37,7 @@ struct PageFuzzer {
     export(answer, pagination)
     if let outlined = document as? any OutlinedDocument {
       let outline = outlined.outline
-      precondition(outline.nodes.count <= PageOutline.longest)
+      precondition(outline.nodes.count <= PageOutline.mostNodes)
       precondition(outline.nodes.first?.kind != .scalar || outline.nodes.count == 1)
     }
     if let detector = try? PaginationDetector(answer) {
@@ -59,7 +59,7 @@ struct PageFuzzer {
       guard let engine = try? PaginationEngine(pagination, first: first, home: home) else {
         continue
       }
-      guard (try? engine.screen(answer)) != nil else { return }
+      guard (try? engine.classify(answer)) != nil else { return }
       let items = (try? answer.document.values(at: "/id", inItemsOf: engine.items)) ?? []
       let next = engine.continuation(after: answer, itemCount: items.count)
       if let position = next.next { _ = try? engine.request(at: position) }

@@ -266,7 +266,7 @@ extension Pagination.Placement {
 
 extension Pagination.Next {
   fileprivate var pagePaths: [PagePath] {
-    switch root {
+    switch untransformed {
     case .body(let path), .offset(_, .body(let path)): [path]
     case .all(let sources): sources.values.flatMap(\.pagePaths)
     case .firstOf(let routes): routes.flatMap(\.next.pagePaths)
@@ -274,5 +274,5 @@ extension Pagination.Next {
     }
   }
 
-  fileprivate var isPageNumber: Bool { if case .pageNumber = root { true } else { false } }
+  fileprivate var isPageNumber: Bool { if case .pageNumber = untransformed { true } else { false } }
 }

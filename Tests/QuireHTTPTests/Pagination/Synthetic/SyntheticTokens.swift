@@ -29,7 +29,7 @@ extension SyntheticListing {
   func token(to page: Int) -> JSONValue {
     let start = items(onPage: page).lowerBound
     if let first = offset { return .number(String(first + start)) }
-    switch route.next.root {
+    switch route.next.untransformed {
     case .pageNumber(let first, _): return .number(String(first + page))
     case .lastItem, .maxItem: return key(ofItem: start - 1 + pagination.policy.overlap)
     case .firstItem: return key(ofItem: items(onPage: page - 1).lowerBound)
@@ -49,7 +49,7 @@ extension SyntheticListing {
       routes += all.filter { $0.send == route.send }
     }
     for route in routes {
-      switch route.next.root {
+      switch route.next.untransformed {
       case .offset(let first, _), .contentRange(let first): return first
       default: continue
       }
@@ -95,7 +95,7 @@ extension Pagination.ValueTransform {
 extension Pagination.Next {
   /// Whether continuations are taken from items, so that there is one wherever there are items.
   var isFromItems: Bool {
-    switch root {
+    switch untransformed {
     case .lastItem, .firstItem, .maxItem: true
     case .body(let path): path.text.contains("[last()]")
     case .all(let sources): sources.values.contains(where: \.isFromItems)
@@ -105,7 +105,7 @@ extension Pagination.Next {
 
   /// Whether a transform of the source calculates, or writes JSON.
   fileprivate var takesNumbers: Bool {
-    switch root {
+    switch untransformed {
     case .maxItem: true
     case .all(let sources): sources.values.contains(where: \.takesNumbers)
     default:
@@ -128,7 +128,7 @@ extension Pagination.Next {
 
   /// Where the source looks inside items.
   var itemPaths: [PagePath] {
-    switch root {
+    switch untransformed {
     case .lastItem(let path), .firstItem(let path), .maxItem(let path): [path]
     case .all(let sources): sources.values.flatMap(\.itemPaths)
     default: []
