@@ -68,12 +68,12 @@ public struct JSONDocument: PageDocument {
   private init(_ index: JSONIndex) { self.index = index }
 
   /// Returns the envelope of a page that had `count` items, of which only the last is left in it.
-  func forgetting(_ count: Int, of items: Pagination.Items) throws -> JSONDocument {
+  func withDeliveredItems(_ count: Int, of items: Pagination.Items) throws -> JSONDocument {
     guard let path = items.paths.first, case .node(let list) = try find(path) else { return self }
     var document = JSONDocument(
       JSONIndex(
         bytes: bytes, end: end, tape: tape, hasFlaws: hasFlaws, limits: index.limits,
-        forgotten: (list, count)))
+        deliveredItems: (list, count)))
     document.isPage = false
     return document
   }
@@ -104,7 +104,7 @@ public struct JSONDocument: PageDocument {
   }
 
   private func count(of node: Int) -> Int {
-    if let forgotten = index.forgotten, forgotten.list == node { return forgotten.count }
+    if let delivered = index.deliveredItems, delivered.list == node { return delivered.count }
     let word = word(at: node)
     return word.kind.isContainer ? word.length : word.kind == .null ? 0 : 1
   }
@@ -164,13 +164,13 @@ final class JSONIndex: Sendable {
 
   /// The node of the list of items and the number of items it had; nil unless they were delivered
   /// as they arrived.
-  let forgotten: (list: Int, count: Int)?
+  let deliveredItems: (list: Int, count: Int)?
 
   init(
     bytes: [UInt8], end: Int, tape: [UInt64], hasFlaws: Bool, limits: DecodingLimits,
-    forgotten: (list: Int, count: Int)? = nil
+    deliveredItems: (list: Int, count: Int)? = nil
   ) {
-    self.forgotten = forgotten
+    self.deliveredItems = deliveredItems
     self.limits = limits
     self.bytes = bytes
     self.end = end

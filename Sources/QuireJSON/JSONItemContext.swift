@@ -8,9 +8,9 @@ final class JSONItemContext {
   let options: JSONDecodingOptions
   let userInfo: [CodingUserInfoKey: Any]
   /// A pointer to the page's bytes; `tape` points to its index.
-  // SAFETY: the pointers are lent by `document` while an item is decoded (`lent`), and point to a
-  // copy when a context is still referenced after that (`settle`). They are stored with the main
-  // context, which every other context retains.
+  // SAFETY: the pointers are lent by `document` while an item is decoded (`withPagePointers`), and
+  // point to a copy when a context is still referenced after that (`detachIfKept`). They are stored
+  // with the item's context, which every other context retains.
   @inline(__always)
   var bytes: UnsafePointer<UInt8> { page.pointee.bytes }
   @inline(__always)
@@ -46,11 +46,11 @@ final class JSONItemContext {
 
   /// The number of steps to `root` in the context of a nested container or a superclass; otherwise
   /// 0.
-  private let ownDepth: Int
+  private let rootDepth: Int
   /// The number of steps to the decoder that was asked for the nested container.
-  private let outerDepth: Int
+  private let parentDepth: Int
   /// The context of the item, which collects `unfitNumber`; nil in that context itself.
-  private let main: JSONItemContext?
+  private let itemContext: JSONItemContext?
 
   private struct Step {
     let key: any CodingKey
@@ -66,7 +66,7 @@ final class JSONItemContext {
     ownsPage = true
     state = .allocate(capacity: 1)
     state.initialize(to: State())
-    (ownDepth, outerDepth, main) = (0, 0, nil)
+    (rootDepth, parentDepth, itemContext) = (0, 0, nil)
   }
 
   /// Creates a context for one value within an item; `above` returns the keys that lead to it.
@@ -81,17 +81,17 @@ final class JSONItemContext {
 
   /// Decodes the value within an item for which this context was created.
   func decode<Value: Decodable>(_ type: Value.Type, at node: Int) throws -> Value {
-    try lent { try decode(type, at: node, in: .root) }
+    try withPagePointers { try decode(type, at: node, in: .root) }
   }
 
   /// Calls `body` while `document` lends its pointers.
   @inline(__always)
-  private func lent<Result>(_ body: () throws -> Result) throws -> Result {
+  private func withPagePointers<Result>(_ body: () throws -> Result) throws -> Result {
     try document.index.withPointers { bytes, tape in
-      page.pointee.point(bytes, tape)
+      page.pointee.point(to: bytes, tape)
       state.pointee.isLent = true
       defer {
-        page.pointee.giveBack()
+        page.pointee.endLoan()
         state.pointee.isLent = false
       }
       return try body()
@@ -100,10 +100,10 @@ final class JSONItemContext {
 
   /// Copies the page for a decoder that a type kept beyond its item. To be called after each item.
   @inline(__always)
-  static func settle(_ context: inout JSONItemContext) {
+  static func detachIfKept(_ context: inout JSONItemContext) {
     context.state.pointee.containers.settle(context)
     guard !isKnownUniquelyReferenced(&context) else { return }
-    context.page.pointee.keep(context.document.index)
+    context.page.pointee.copyPage(of: context.document.index)
     if let keys = context.state.pointee.above?() { context.state.pointee.above = { keys } }
   }
 
@@ -128,13 +128,13 @@ final class JSONItemContext {
     if root == nil {
       page = .allocate(capacity: 1)
       page.initialize(to: JSONPagePointers())
-      page.pointee.keep(document.index)
+      page.pointee.copyPage(of: document.index)
     } else {
       page = parent.page
     }
     state = .allocate(capacity: 1)
     state.initialize(to: State(root: root ?? 0, path: path.map { Step(key: $0, serial: 0) }))
-    (ownDepth, outerDepth, main) = (path.count, outer, parent.main ?? parent)
+    (rootDepth, parentDepth, itemContext) = (path.count, outer, parent.itemContext ?? parent)
   }
 
   /// Decodes the item at a node, or a value outside the items.
@@ -144,12 +144,12 @@ final class JSONItemContext {
     state.pointee.path.removeAll(keepingCapacity: true)
     state.pointee.table.removeAll()
     if !state.pointee.hashed.isEmpty { state.pointee.hashed.removeAll() }
-    return try lent { try decode(type, at: node, in: .root) }
+    return try withPagePointers { try decode(type, at: node, in: .root) }
   }
 
   var unfitNumber: Int? { state.pointee.unfitNumber }
 
-  func note(unfitNumber node: Int) { (main ?? self).state.pointee.unfitNumber = node }
+  func note(unfitNumber node: Int) { (itemContext ?? self).state.pointee.unfitNumber = node }
 
   @inline(__always)
   var table: JSONMemberTable {
@@ -169,7 +169,7 @@ final class JSONItemContext {
     let object = object(at: node, place)
     if let container = state.pointee.containers.take(type, for: object) { return container }
     return state.pointee.containers.make(
-      type, of: object, self, isSettled: main == nil && state.pointee.isLent)
+      type, of: object, self, isSettled: itemContext == nil && state.pointee.isLent)
   }
 
   @inline(__always)
@@ -189,7 +189,7 @@ final class JSONItemContext {
 
   private func isCurrent(_ place: JSONPlace) -> Bool {
     place.depth <= state.pointee.path.count
-      && (place.depth <= ownDepth
+      && (place.depth <= rootDepth
         || state.pointee.path[place.depth - 1].serial & JSONPlace.mask == place.serial)
   }
 
@@ -200,7 +200,7 @@ final class JSONItemContext {
     _ body: (JSONValueDecoder) throws -> Result
   ) throws -> Result {
     guard state.pointee.path.count == place.depth, isCurrent(place) else {
-      return try elsewhere(node, codingPath(of: place, node: node) + [key], body)
+      return try withDetachedPath(node, codingPath(of: place, node: node) + [key], body)
     }
     guard state.pointee.path.count < Self.deepest else { throw DecodingError.tooDeep }
     state.pointee.serial &+= 1
@@ -217,14 +217,14 @@ final class JSONItemContext {
     _ node: Int, _ place: JSONPlace, _ body: (JSONValueDecoder) throws -> Result
   ) throws -> Result {
     guard state.pointee.path.count == place.depth, isCurrent(place) else {
-      return try elsewhere(node, codingPath(of: place, node: node), body)
+      return try withDetachedPath(node, codingPath(of: place, node: node), body)
     }
     return try body(JSONValueDecoder(self, node, place))
   }
 
   /// Calls `body` with a decoder outside the current path, for a container that is used while
   /// another value is being decoded.
-  private func elsewhere<Result>(
+  private func withDetachedPath<Result>(
     _ node: Int, _ keys: [any CodingKey], _ body: (JSONValueDecoder) throws -> Result
   ) throws -> Result {
     let (path, above) = (state.pointee.path, state.pointee.above)
@@ -246,7 +246,7 @@ final class JSONItemContext {
     _ node: Int?, _ place: JSONPlace, _ key: some CodingKey, isNested: Bool = false
   ) -> JSONValueDecoder {
     let keys = codingPath(of: place, node: node ?? state.pointee.root) + [key]
-    let outer = state.pointee.path.count == ownDepth ? outerDepth : state.pointee.path.count
+    let outer = state.pointee.path.count == rootDepth ? parentDepth : state.pointee.path.count
     let context = JSONItemContext(
       root: node, path: keys, outer: isNested ? outer : keys.count, self)
     return JSONValueDecoder(context, node ?? 0, JSONPlace(depth: keys.count, serial: 0))
@@ -266,7 +266,7 @@ final class JSONItemContext {
   /// the path of the decoder it came from.
   var decoderPath: [any CodingKey] {
     state.pointee.path.prefix(
-      state.pointee.path.count == ownDepth ? outerDepth : state.pointee.path.count
+      state.pointee.path.count == rootDepth ? parentDepth : state.pointee.path.count
     ).map(\.key)
   }
 }

@@ -37,7 +37,7 @@ struct JSONItemReader: Sendable {
     var context = JSONItemContext(document, options)
     return { node in
       do {
-        defer { JSONItemContext.settle(&context) }
+        defer { JSONItemContext.detachIfKept(&context) }
         return try context.decode(type, item: node)
       } catch let error as DecodingError {
         throw error.located(
@@ -52,7 +52,7 @@ struct JSONItemReader: Sendable {
   ) throws -> Value {
     guard let options else { return try decoder.decode(type, at: node, in: document) }
     var context = JSONItemContext(document, options)
-    defer { JSONItemContext.settle(&context) }
+    defer { JSONItemContext.detachIfKept(&context) }
     return try context.decode(type, item: node)
   }
 }

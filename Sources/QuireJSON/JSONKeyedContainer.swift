@@ -259,7 +259,7 @@ struct JSONKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
 /// container serves many objects: making one costs as much as reading five members.
 final class JSONKeyedReading {
   // SAFETY: a container that outlives its item retains the context by `owner`: see
-  // `JSONItemContext.settle`.
+  // `JSONItemContext.detachIfKept`.
   let context: Unmanaged<JSONItemContext>
   fileprivate var owner: JSONItemContext?
   fileprivate(set) var object: JSONObject

@@ -12,7 +12,7 @@ package struct JSONLimitGuard {
   private let limits: DecodingLimits
 
   /// The number of values that an item may have, even if the page may have fewer items.
-  private static let fewest = 4_096
+  private static let leastValuesPerItem = 4_096
 
   /// The number of open containers, whether the second of them is a list in the root object, and
   /// whether the root is an object.
@@ -26,7 +26,7 @@ package struct JSONLimitGuard {
   private var events = 0
   /// The number of events at the start of the current item, or of the current member of the root
   /// object.
-  private var eventsBefore = 0
+  private var eventsAtItemStart = 0
   /// The number of elements, so far, of the current list in the root object.
   private var items = 0
   /// The number of bytes so far, and the offsets of the current token (a string, number or white
@@ -79,7 +79,7 @@ package struct JSONLimitGuard {
       isInScalar = false
       tokenStart = place
       if depth == 2, isListInObject { (items, itemStart) = (items + 1, place + 1) }
-      if depth == 1 || (depth == 2 && isListInObject) { eventsBefore = events }
+      if depth == 1 || (depth == 2 && isListInObject) { eventsAtItemStart = events }
     case UInt8(ascii: ":"), 0x20, 0x09, 0x0A, 0x0D: isInScalar = false
     default:
       if !isInScalar { events += 1 }
@@ -94,7 +94,7 @@ package struct JSONLimitGuard {
     if depth == 1 { isRootObject = !isList }
     if depth == 2 {
       isListInObject = isList && isRootObject
-      (items, itemStart, eventsBefore) = (1, place + 1, events)
+      (items, itemStart, eventsAtItemStart) = (1, place + 1, events)
     }
   }
 
@@ -103,7 +103,7 @@ package struct JSONLimitGuard {
   private var breach: PageError? {
     let isFine =
       depth <= limits.depth && events <= limits.events
-      && events - eventsBefore <= max(limits.items, Self.fewest)
+      && events - eventsAtItemStart <= max(limits.items, Self.leastValuesPerItem)
       && bytes - tokenStart - 2 <= limits.itemBytes
       && !(depth >= 2 && isListInObject
         && (items > limits.items || bytes - itemStart - 1 > limits.itemBytes))
@@ -117,9 +117,9 @@ package struct JSONLimitGuard {
         ("nests more than \(limits.depth) containers", "DecodingLimits.depth")
       } else if events > limits.events {
         ("holds more than \(limits.events) values, names and brackets", "DecodingLimits.events")
-      } else if events - eventsBefore > max(limits.items, Self.fewest) {
+      } else if events - eventsAtItemStart > max(limits.items, Self.leastValuesPerItem) {
         (
-          "has more than \(max(limits.items, Self.fewest)) values in one item or member",
+          "has more than \(max(limits.items, Self.leastValuesPerItem)) values in one item or member",
           "DecodingLimits.items"
         )
       } else if depth < 2 || !isListInObject {

@@ -111,36 +111,36 @@ struct JSONNameProgress {
   /// Returns the first name with the bytes of `key` between the nodes `first` and `end`, or -1, and
   /// moves `next` past it.
   ///
-  /// `isOdd` is whether bytes do not decide: a name before the result (any name, if there is no
-  /// result) has escapes, or is not ASCII while `byBytes` is false. `next` never moves past such a
-  /// name.
+  /// `needsTextComparison` is whether bytes do not decide: a name before the result (any name, if
+  /// there is no result) has escapes, or is not ASCII while `byBytes` is false. `next` never moves
+  /// past such a name.
   @inline(__always)
   mutating func find(
     _ key: UnsafePointer<UInt8>, _ length: Int, from first: Int, to end: Int,
     in bytes: UnsafePointer<UInt8>, _ tape: UnsafePointer<UInt64>, byBytes: Bool = false
-  ) -> (name: Int, isOdd: Bool) {
+  ) -> (name: Int, needsTextComparison: Bool) {
     let bit = Self.bit(key, length)
     let next = Int(next)
     var passed = passed
-    var isOdd = false
+    var needsTextComparison = false
     var name = passed & bit == 0 ? next : first
     while name < end {
       let word = JSONWord(bits: tape[name])
       if word.isKind(.string) || byBytes && word.isKind(.unicodeString) {
         if JSONItemContext.equal(bytes + word.offset, word.length, key, length) {
-          if name >= next, !isOdd {
+          if name >= next, !needsTextComparison {
             self.next = UInt32(truncatingIfNeeded: Self.name(after: name, tape))
             self.passed = passed | bit
           }
-          return (name, isOdd)
+          return (name, needsTextComparison)
         }
         if name >= next { passed |= Self.bit(bytes + word.offset, word.length) }
       } else {
-        isOdd = true
+        needsTextComparison = true
       }
       name = Self.name(after: name, tape)
     }
-    return (-1, isOdd)
+    return (-1, needsTextComparison)
   }
 
   @inline(__always)

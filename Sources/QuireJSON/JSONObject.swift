@@ -18,7 +18,7 @@ struct JSONObject {
     case converted
     /// In the table, but some names have no signature, because only `SnakeCase.key` can convert
     /// them.
-    case odd
+    case partlyConverted
     /// In a dictionary: there are many members, or a custom strategy makes the keys.
     case hashed
   }
@@ -59,7 +59,7 @@ extension JSONItemContext {
       isPlain = isPlain && signature != nil
       table.set(number, of: count, in: run, signature ?? 0, node: name)
     }
-    return (run, isPlain ? .converted : .odd)
+    return (run, isPlain ? .converted : .partlyConverted)
   }
 
   /// Calls `body` with a name as `convertFromSnakeCase` converts it; nil for a name that only
@@ -98,20 +98,22 @@ extension JSONItemContext {
       return findOtherwise(key, in: object)
     }
     let found = key.utf8.withContiguousStorageIfAvailable { search($0, in: object) }
-    guard let found, !found.isOdd else { return findOdd(key, in: object, before: found?.name) }
+    guard let found, !found.needsTextComparison else {
+      return findByText(key, in: object, before: found?.name)
+    }
     return found.name < 0 ? nil : found.name + 1
   }
 
   /// Returns the first name with the bytes of the key; see `JSONNameProgress.find`.
   private func search(
     _ key: UnsafeBufferPointer<UInt8>, in object: JSONObject
-  ) -> (name: Int, isOdd: Bool) {
+  ) -> (name: Int, needsTextComparison: Bool) {
     guard let start = key.baseAddress else { return (-1, true) }
     let end = Int(tape[object.node + 1] >> 32)
     let found = table.progress(in: Int(object.run)).pointee.find(
       start, key.count, from: object.node + 2, to: end, in: bytes, tape)
     // A key that is not ASCII equals names of other bytes, by canonical equivalence.
-    return found.name < 0 && !found.isOdd ? (-1, key.contains { $0 >= 0x80 }) : found
+    return found.name < 0 && !found.needsTextComparison ? (-1, key.contains { $0 >= 0x80 }) : found
   }
 
   @inline(never)
@@ -120,8 +122,8 @@ extension JSONItemContext {
       return findHashed(key, in: object)
     }
     let found = key.utf8.withContiguousStorageIfAvailable { searchConverted($0, in: object) }
-    guard let found, !found.isOdd, object.names == .converted else {
-      return findOdd(key, in: object, before: found?.name)
+    guard let found, !found.needsTextComparison, object.names == .converted else {
+      return findByText(key, in: object, before: found?.name)
     }
     return found.name < 0 ? nil : found.name + 1
   }
@@ -129,7 +131,7 @@ extension JSONItemContext {
   /// Returns the first name that is converted to the bytes of the key.
   private func searchConverted(
     _ key: UnsafeBufferPointer<UInt8>, in object: JSONObject
-  ) -> (name: Int, isOdd: Bool) {
+  ) -> (name: Int, needsTextComparison: Bool) {
     guard let start = key.baseAddress else { return (-1, true) }
     let ones: UInt64 = 0x0101_0101_0101_0101
     let wanted = ones &* UInt64(JSONMemberTable.signature(start, key.count))
@@ -192,7 +194,7 @@ extension JSONItemContext {
   /// match by bytes, negative or nil for none, which is returned unless another match comes before
   /// it.
   @inline(never)
-  private func findOdd(_ key: String, in object: JSONObject, before found: Int?) -> Int? {
+  private func findByText(_ key: String, in object: JSONObject, before found: Int?) -> Int? {
     let isASCII = key.utf8.allSatisfy { $0 < 0x80 }
     for name in document.names(of: object.node) {
       if name == found { return name + 1 }

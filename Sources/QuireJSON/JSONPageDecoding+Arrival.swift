@@ -4,7 +4,7 @@ import QuirePagination
 /// Items as they arrive: each slice completes a batch of items, which are decoded and dropped.
 extension JSONPageDecoding {
   mutating func readyItems() throws -> DecodedItems<Item> {
-    if let broken { throw broken }
+    if let pendingError { throw pendingError }
     guard splitter != nil else { return DecodedItems([]) }
     guard splitter?.hasItems == true else {
       if let fault = splitter?.fault { throw cause(of: fault) }
@@ -14,12 +14,12 @@ extension JSONPageDecoding {
   }
 
   /// Decodes the complete items. If one is invalid, returns the items before it and keeps its error
-  /// in `broken`, to be thrown by the next call.
+  /// in `pendingError`, to be thrown by the next call.
   mutating func takeItems() throws -> DecodedItems<Item> {
     guard let batch = splitter?.takeItems() else { return DecodedItems([]) }
-    let first = handedOut
-    handedOut += batch.ends.count
-    guard handedOut <= context.limits.items else { throw context.limits.tooManyItems() }
+    let first = deliveredCount
+    deliveredCount += batch.ends.count
+    guard deliveredCount <= context.limits.items else { throw context.limits.tooManyItems() }
     var document: JSONDocument
     do {
       document = try batch.document(batchLimits)
@@ -31,7 +31,7 @@ extension JSONPageDecoding {
       guard let bad else { throw error }
       let fault = Self.located(error, in: first + bad, batch.item(bad), limits)
       guard bad > 0 else { throw fault }
-      broken = fault
+      pendingError = fault
       document = try batch.prefix(bad).document(batchLimits)
     }
     document.isPage = false
@@ -106,7 +106,7 @@ extension JSONPageDecoding {
   mutating func finishArrival() throws -> JSONDocument {
     try begin()
     guard let splitter else { preconditionFailure("A page that arrives has a splitter.") }
-    if let broken { throw broken }
+    if let pendingError { throw pendingError }
     if let fault = splitter.fault ?? splitter.truncation { throw cause(of: fault) }
     let envelope = splitter.envelope
     let left = splitter.bytes - envelope.count
@@ -115,6 +115,6 @@ extension JSONPageDecoding {
       limits: context.limits,
       shift: splitter.hasList ? (from: splitter.listOffset, by: left) : nil)
     return splitter.hasList
-      ? try document.forgetting(splitter.count, of: context.items) : document
+      ? try document.withDeliveredItems(splitter.count, of: context.items) : document
   }
 }

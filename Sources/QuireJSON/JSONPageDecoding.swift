@@ -8,7 +8,7 @@ struct JSONPageDecoding<Item: Sendable>: PageDecoding {
     /// Which unpaired surrogates in escapes are accepted.
     var surrogates = JSONDocument.Surrogates.inValues
     /// Returns, for a page, a function that makes the item at a node.
-    var items: @Sendable (JSONDocument) -> (Int) throws -> Item
+    var makeItemDecoder: @Sendable (JSONDocument) -> (Int) throws -> Item
   }
 
   let context: DecodingContext
@@ -23,9 +23,9 @@ struct JSONPageDecoding<Item: Sendable>: PageDecoding {
   /// Whether the splitter has received the beginning of the page.
   var hasBegun = false
   /// The number of items delivered before the page was complete, bad items included.
-  var handedOut = 0
+  var deliveredCount = 0
   /// The error of the next item, to be thrown after the items before it.
-  var broken: (any Error)?
+  var pendingError: (any Error)?
 
   init(_ context: DecodingContext, _ strategy: Strategy) {
     self.context = context
@@ -89,7 +89,7 @@ struct JSONPageDecoding<Item: Sendable>: PageDecoding {
   mutating func items() throws -> DecodedItems<Item> {
     if splitter?.hasList == true {
       let rest = try takeItems()
-      if let broken { throw broken }
+      if let pendingError { throw pendingError }
       return rest
     }
     let (document, lists) = try arrange()
@@ -105,7 +105,7 @@ struct JSONPageDecoding<Item: Sendable>: PageDecoding {
   func decode(
     _ lists: [Int], in document: JSONDocument, from first: Int = 0, withDigests: Bool = false
   ) throws -> DecodedItems<Item> {
-    let make = strategy.items(document)
+    let make = strategy.makeItemDecoder(document)
     var items: [Item] = []
     items.reserveCapacity(document.itemCount(of: lists))
     var badItems: [BadItem] = []

@@ -1,7 +1,7 @@
 /// Pointers to a page and its tape, which are lent for a call, and point to a copy after it.
 ///
 /// An array lends its address only for a call, in which one item is decoded. But a type may keep
-/// its decoder and use it later: for that decoder the page is copied (`keep`).
+/// its decoder and use it later: for that decoder the page is copied (`copyPage(of:)`).
 struct JSONPagePointers {
   var bytes: UnsafePointer<UInt8>
   var tape: UnsafePointer<UInt64>
@@ -29,22 +29,22 @@ struct JSONPagePointers {
   }
 
   /// Sets the pointers.
-  mutating func point(_ bytes: UnsafePointer<UInt8>, _ tape: UnsafePointer<UInt64>) {
+  mutating func point(to bytes: UnsafePointer<UInt8>, _ tape: UnsafePointer<UInt64>) {
     (self.bytes, self.tape) = (bytes, tape)
   }
 
   /// Ends a loan: points to the copy, or to zeros if there is none.
-  mutating func giveBack() {
+  mutating func endLoan() {
     let own = copy ?? Self.idle
-    point(own.bytes, own.tape)
+    point(to: own.bytes, own.tape)
   }
 
   /// Copies the page, once, and points to the copy.
-  mutating func keep(_ index: JSONIndex) {
+  mutating func copyPage(of index: JSONIndex) {
     if copy == nil {
       copy = Copy(bytes: Self.copy(of: index.bytes), tape: Self.copy(of: index.tape))
     }
-    giveBack()
+    endLoan()
   }
 
   private static func copy<Element: BitwiseCopyable>(

@@ -85,7 +85,7 @@ public struct JSONReader: ~Copyable {
     let found = progress.find(
       name.utf8Start, name.utf8CodeUnitCount, from: node + 2, to: end, in: bytes, tape,
       byBytes: true)
-    if found.isOdd { return findAgain(name) }
+    if found.needsTextComparison { return findAgain(name) }
     return found.name < 0 ? nil : found.name + 1
   }
 
@@ -258,7 +258,7 @@ public struct JSONReader: ~Copyable {
       shared.keys(to: node, from: root, in: page)
     }
     do {
-      defer { JSONItemContext.settle(&context) }
+      defer { JSONItemContext.detachIfKept(&context) }
       return try context.decode(type, at: node)
     } catch {
       notes.unfitNumber = context.unfitNumber
