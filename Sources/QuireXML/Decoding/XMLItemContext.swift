@@ -14,7 +14,7 @@ final class XMLItemContext {
   let userInfo: [CodingUserInfoKey: Any]
   let numberLength: Int
   /// Whether a key strategy converts keys, so that they may differ from names in the page.
-  let spellsKeys: Bool
+  let convertsKeys: Bool
   /// The node of the item being decoded, where coding paths start.
   var item = 0 {
     didSet { if !crowds.isEmpty { crowds = [:] } }
@@ -51,7 +51,7 @@ final class XMLItemContext {
 
   /// The number of child elements beyond which they are looked up in a `Crowd`: a type may ask for
   /// each element of a list of a million.
-  private static let few = 128
+  private static let crowdThreshold = 128
   private var crowds: [Int: Crowd] = [:]
 
   init(_ index: XMLIndex, _ options: XMLDecodingOptions, numberLength: Int) {
@@ -59,7 +59,7 @@ final class XMLItemContext {
     self.options = options
     userInfo = options.userInfo
     self.numberLength = numberLength
-    spellsKeys = if case .exact = options.keys { false } else { true }
+    convertsKeys = if case .exact = options.keys { false } else { true }
   }
 
   // MARK: Finding
@@ -86,7 +86,7 @@ final class XMLItemContext {
       let record = index.records[found]
       place.next = Int(record.next)
       guard record.kind == .element else { continue }
-      guard place.passed < Self.few else { return crowd(in: node).first[key] }
+      guard place.passed < Self.crowdThreshold else { return crowd(in: node).first[key] }
       place.passed += 1
       let own = index.names[record.name].bits
       place.bits |= own
@@ -188,7 +188,7 @@ final class XMLItemContext {
     let end = Int(index.records[parent].next)
     var next = Int(index.records[node].next)
     var passed = 0
-    while next < end, passed < Self.few {
+    while next < end, passed < Self.crowdThreshold {
       let record = index.records[next]
       if record.kind == .element {
         if index.names[record.name].group == group { return next }
@@ -295,8 +295,8 @@ extension XMLItemContext {
   private func position(of node: Int) -> Int? {
     let parent = Int(index.records[node].parent)
     let group = self.group(of: node)
-    var all = Array(index.children(of: parent).prefix(Self.few + 1))
-    if all.count > Self.few {
+    var all = Array(index.children(of: parent).prefix(Self.crowdThreshold + 1))
+    if all.count > Self.crowdThreshold {
       all = crowd(in: parent).all[group] ?? []
     } else {
       all.removeAll { self.group(of: $0) != group }

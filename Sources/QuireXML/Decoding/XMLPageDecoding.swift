@@ -14,11 +14,11 @@ struct XMLPageDecoding<Item: Sendable>: PageDecoding {
   /// The items of the complete page, once they were found.
   private var nodes: [Int]?
   /// The number of items delivered before the page was complete, bad items included.
-  private var handedOut = 0
+  private var deliveredCount = 0
   /// The number of bytes that bad items have beyond `growth` times their size in the page.
   private var excess = 0
   /// Whether the page has a fault, which is thrown by the first call after its items are delivered.
-  private var isBroken = false
+  private var hasFault = false
 
   init(
     _ context: DecodingContext, limits: XMLLimits, leniency: XMLLeniency,
@@ -37,20 +37,20 @@ struct XMLPageDecoding<Item: Sendable>: PageDecoding {
       try parser.receive(slice)
     } catch {
       // Items before the fault are delivered first, so that the ends of slices make no difference.
-      if matcher == nil || isBroken { throw try last(error) }
-      isBroken = true
+      if matcher == nil || hasFault { throw try finalError(for: error) }
+      hasFault = true
     }
   }
 
   mutating func readyItems() throws -> DecodedItems<Item> {
-    let items = try takeItems(all: isBroken)
+    let items = try takeItems(all: hasFault)
     if items.count == 0, let fault = parser.fault { throw fault.pageError }
     return items
   }
 
   /// Returns the error of the page, after decoding the items before it, which may throw another.
-  private mutating func last(_ fault: XMLFault) throws -> PageError {
-    isBroken = true
+  private mutating func finalError(for fault: XMLFault) throws -> PageError {
+    hasFault = true
     while try takeItems(all: true).count > 0 {}
     return fault.pageError
   }
@@ -61,7 +61,7 @@ struct XMLPageDecoding<Item: Sendable>: PageDecoding {
     if let (index, nodes) = parser.takeItems(all: all || isTooLarge) {
       return try decode(nodes, in: index)
     }
-    if isTooLarge { throw tooLarge(handedOut) }
+    if isTooLarge { throw tooLarge(deliveredCount) }
     return DecodedItems([])
   }
 
@@ -69,7 +69,7 @@ struct XMLPageDecoding<Item: Sendable>: PageDecoding {
     do throws(XMLFault) {
       try parser.finish()
     } catch {
-      throw try last(error)
+      throw try finalError(for: error)
     }
     let index = parser.takeIndex()
     self.index = index
@@ -90,7 +90,7 @@ struct XMLPageDecoding<Item: Sendable>: PageDecoding {
         "A page was asked for its items before finish(), which makes the document.")
     }
     let found =
-      try nodes ?? (handedOut > 0 ? parser.wholeItems : index.pageItems(of: context.items))
+      try nodes ?? (deliveredCount > 0 ? parser.wholeItems : index.pageItems(of: context.items))
     nodes = found
     return (found, index)
   }
@@ -107,8 +107,8 @@ struct XMLPageDecoding<Item: Sendable>: PageDecoding {
     var sample = PageSample()
     sample.edges.reserve(for: nodes.count)
     for (number, node) in nodes.enumerated() {
-      sample.add(itemAt: handedOut + number) { index.look(at: node, &$0) }
-      if PageEdges.takes(handedOut + number, of: handedOut + nodes.count) {
+      sample.add(itemAt: deliveredCount + number) { index.look(at: node, &$0) }
+      if PageEdges.takes(deliveredCount + number, of: deliveredCount + nodes.count) {
         let written = UnsafeRawBufferPointer(index.value(of: node))
         sample.edges.add(ContentDigest.sketch(of: written))
       }
@@ -118,12 +118,12 @@ struct XMLPageDecoding<Item: Sendable>: PageDecoding {
         digests?.append(Self.digest(CollectionOfOne(node), in: index))
       } catch let failure as XMLItemFailure {
         let item = try failure.settle(
-          context.badItems, number: handedOut + number, item: node, in: index, places: &places)
+          context.badItems, number: deliveredCount + number, item: node, in: index, places: &places)
         try checkGrowth(item.bytes.count, of: Int(index.record(node).length))
         badItems.append(item)
       }
     }
-    handedOut += nodes.count
+    deliveredCount += nodes.count
     var result = DecodedItems(items, badItems: badItems)
     result.digests = digests
     if !nodes.isEmpty { result.sample = sample }
@@ -138,14 +138,14 @@ struct XMLPageDecoding<Item: Sendable>: PageDecoding {
   }
 
   private func check(_ number: Int, _ node: Int, in index: XMLIndex) throws {
-    guard handedOut + number < context.limits.items else {
+    guard deliveredCount + number < context.limits.items else {
       throw PageError(
         .limitExceeded,
         "The page holds more than \(context.limits.items) items. Ask for smaller pages.",
         remedies: [.raise(.init("DecodingLimits.items"))])
     }
     if Int(index.record(node).length) > context.limits.itemBytes {
-      throw tooLarge(handedOut + number, "at \(index.place(of: node)), ")
+      throw tooLarge(deliveredCount + number, "at \(index.place(of: node)), ")
     }
   }
 

@@ -111,7 +111,7 @@ extension XMLItemContext {
       special =
         value.role == .attribute || value.role == .text
         ? JSONValue.string(try string(value)) : try XMLMapping(index).value(of: value.node)
-    } else if spellsKeys, let dictionary = type as? any XMLStringDictionary.Type {
+    } else if convertsKeys, let dictionary = type as? any XMLStringDictionary.Type {
       special = try dictionary.decode(value, self)
     } else {
       guard depth < Self.deepest else { throw tooDeep(value) }

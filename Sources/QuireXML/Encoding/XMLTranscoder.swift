@@ -18,7 +18,7 @@ struct XMLTranscoder {
     /// As UTF-8, whichever label they have, up to the first invalid byte.
     case unicode
     /// As windows-1252, as labelled.
-    case windows
+    case windows1252
     /// As UTF-8, but each invalid byte as windows-1252: a character was cut in half, or comes from
     /// another source than the text around it.
     case mixed
@@ -28,7 +28,7 @@ struct XMLTranscoder {
     let guesses = leniency.contains(.mislabelledEncodings)
     switch encoding {
     case .utf8, .ascii: western = guesses ? .unicode : nil
-    case .windows1252: western = guesses ? .unicode : .windows
+    case .windows1252: western = guesses ? .unicode : .windows1252
     default: western = nil
     }
     self.encoding = encoding
@@ -60,7 +60,7 @@ struct XMLTranscoder {
     }
     switch (encoding, western) {
     case (_, .unicode): guess(slice, into: &output, &repairs)
-    case (_, .windows), (.windows1252, _): appendWindows(slice, to: &output)
+    case (_, .windows1252), (.windows1252, _): appendWindows(slice, to: &output)
     case (_, .mixed): appendMixed(slice, to: &output)
     case (.ascii, nil): try appendASCII(slice, to: &output)
     case (.utf8, nil): if !append(slice, to: &output).isEmpty { throw malformed() }
@@ -131,7 +131,7 @@ struct XMLTranscoder {
     guard !rest.isEmpty else { return }
     // The label is right, unless some of the text before was UTF-8.
     if encoding == .windows1252, !repairs.contains(.mislabelledEncodings) {
-      western = .windows
+      western = .windows1252
       return appendWindows(rest, to: &output)
     }
     western = .mixed

@@ -36,12 +36,6 @@ struct XMLBuffer<Element: BitwiseCopyable> {
 
   mutating func removeLast(_ number: Int) { count -= number }
 
-  /// Removes the first elements, and moves the others to the front.
-  mutating func removeFirst(_ number: Int) {
-    base.update(from: base + number, count: count - number)
-    count -= number
-  }
-
   mutating func reserve(_ needed: Int) {
     if needed > capacity { grow(to: needed) }
   }

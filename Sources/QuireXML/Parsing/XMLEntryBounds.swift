@@ -9,7 +9,7 @@ import QuirePagination
 /// elements of that level count as entries, so 4,096 more are allowed.
 struct XMLEntryBounds {
   /// The most entries of a page.
-  let most: Int
+  let entryLimit: Int
   /// The most bytes of an entry.
   let bytes: Int
   /// The most records of an entry.
@@ -29,12 +29,12 @@ struct XMLEntryBounds {
 
   /// The number of elements that are allowed besides entries; an entry may have at least as many
   /// parts.
-  private static let others = 4_096
+  private static let slack = 4_096
 
   init(_ limits: DecodingLimits) {
-    most = limits.items
+    entryLimit = limits.items
     bytes = limits.itemBytes
-    mostRecords = max(limits.items, Self.others).times(2)
+    mostRecords = max(limits.items, Self.slack).times(2)
   }
 
   /// Counts an element that starts; returns false if it exceeds a limit.
@@ -44,7 +44,7 @@ struct XMLEntryBounds {
   ) -> Bool {
     if depth > self.depth {
       if depth == self.depth + 1 { parts += 1 }
-      return parts <= max(most / 8, Self.others) && records - self.records <= mostRecords
+      return parts <= max(entryLimit / 8, Self.slack) && records - self.records <= mostRecords
     }
     if depth == 2 {
       counts.second += 1
@@ -53,7 +53,7 @@ struct XMLEntryBounds {
       counts.third += 1
     }
     (self.records, start, parts) = (records, fed, 0)
-    return max(counts.second, counts.third) - most <= Self.others
+    return max(counts.second, counts.third) - entryLimit <= Self.slack
   }
 
   /// Counts an element that ends.

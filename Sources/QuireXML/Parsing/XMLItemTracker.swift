@@ -4,7 +4,7 @@ import QuirePagination
 struct XMLItemTracker {
   private(set) var matcher: XMLItemMatcher
   /// The complete items that were not taken, in order.
-  private(set) var whole = XMLBuffer<UInt32>(capacity: 64)
+  private(set) var complete = XMLBuffer<UInt32>(capacity: 64)
   /// The incomplete item and its depth.
   private(set) var open: (node: UInt32, depth: Int)?
   /// The last item taken, which the tape still has.
@@ -12,13 +12,13 @@ struct XMLItemTracker {
   /// The number of items taken.
   private(set) var taken = 0
   /// The number of bytes copied when items were last taken.
-  private var cost = 0
+  private var lastCopyCost = 0
   /// The length of the source after that.
   private var start = 0
 
   init(_ matcher: XMLItemMatcher) { self.matcher = matcher }
 
-  func release() { whole.release() }
+  func release() { complete.release() }
 
   /// Enters the element whose start tag is on the tape.
   mutating func opened(depth: Int, on tape: XMLTape, names: XMLNameTable) {
@@ -35,7 +35,7 @@ struct XMLItemTracker {
   mutating func closing(depth: Int) {
     if let item = open {
       guard item.depth == depth else { return }
-      whole.append(item.node)
+      complete.append(item.node)
       open = nil
     }
     matcher.closed()
@@ -44,18 +44,18 @@ struct XMLItemTracker {
   /// Whether taking the items now is worth copying the rest of the tape, and as many bytes of
   /// `names`. Otherwise a page with much content besides its items would take quadratic time.
   func isWorthTaking(at end: Int, copying names: Int) -> Bool {
-    let cost = cost + names
+    let cost = lastCopyCost + names
     return cost <= 16 << 10 || end - start >= cost
   }
 
   /// Notes that the complete items were taken.
-  mutating func took(_ rest: XMLTape.Rest) {
-    taken += whole.count
-    whole.removeLast(whole.count)
+  mutating func didTake(_ rest: XMLTape.Rest) {
+    taken += complete.count
+    complete.removeLast(complete.count)
     kept = rest.keptItem
     if let node = rest.openItem { open?.node = node }
     start = rest.tape.source.count
-    cost =
+    lastCopyCost =
       start + rest.tape.composed.count
       + rest.tape.records.count * MemoryLayout<XMLRecord>.stride
   }

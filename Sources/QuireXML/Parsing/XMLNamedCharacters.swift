@@ -22,7 +22,7 @@ enum XMLNamedCharacters {
   /// The entities of libxml2 for each name: one for use in text, one for use in attribute values.
   private struct Entities {
     var inText: [String: xmlEntityPtr] = [:]
-    var inValues: [String: xmlEntityPtr] = [:]
+    var inAttributes: [String: xmlEntityPtr] = [:]
   }
 
   // SAFETY: made once, under the lock of static initialisation; libxml2 only reads predefined
@@ -31,7 +31,7 @@ enum XMLNamedCharacters {
     var entities = Entities()
     for (name, text) in texts {
       entities.inText[name] = make(name, text, XML_INTERNAL_PREDEFINED_ENTITY)
-      entities.inValues[name] = make(name, text, XML_INTERNAL_GENERAL_ENTITY)
+      entities.inAttributes[name] = make(name, text, XML_INTERNAL_GENERAL_ENTITY)
     }
     return entities
   }()
@@ -43,7 +43,7 @@ enum XMLNamedCharacters {
   /// the reference, which `resolve` replaces.
   static func entity(named name: UnsafePointer<xmlChar>, isValue: Bool) -> xmlEntityPtr? {
     let name = String(cString: name)
-    return isValue ? entities.inValues[name] : entities.inText[name]
+    return isValue ? entities.inAttributes[name] : entities.inText[name]
   }
 
   private static func make(_ name: String, _ text: String, _ kind: xmlEntityType) -> xmlEntityPtr {

@@ -143,7 +143,7 @@ struct XMLParserState {
     if isWithin == false {
       fail(
         .limit(
-          what: "entries, or parts of one", limit: entries?.most ?? 0,
+          what: "entries, or parts of one", limit: entries?.entryLimit ?? 0,
           property: "DecodingLimits.items"))
     }
   }
@@ -244,13 +244,13 @@ struct XMLParserState {
   mutating func takeItems(_ items: XMLItemTracker) -> XMLTape {
     var old = tape
     let rest = old.split(
-      items: UnsafeBufferPointer(start: items.whole.base, count: items.whole.count),
+      items: UnsafeBufferPointer(start: items.complete.base, count: items.complete.count),
       keptItem: items.kept, openItem: items.open?.node, place: min(max(place, 0), fed))
     tape = rest.tape
     fed -= rest.forgotten
     if let offset = faultOffset { faultOffset = offset - rest.forgotten }
     recordLimit -= rest.forgottenRecords
-    self.items?.took(rest)
+    self.items?.didTake(rest)
     return old
   }
 

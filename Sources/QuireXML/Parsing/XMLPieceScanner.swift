@@ -24,7 +24,7 @@ struct XMLPieceScanner {
   }
 
   enum Construct: Equatable {
-    case tag, comment, section, doctype
+    case tag, comment, text, doctype
   }
 
   /// The number of bytes of a piece, unless a construct is longer.
@@ -34,7 +34,7 @@ struct XMLPieceScanner {
   /// The start of the text that the last piece continued or began.
   private var textStart: Int?
   /// The start of the construct within which the bytes end; nil if they do not.
-  private(set) var openEnd: Int?
+  private(set) var cutConstructStart: Int?
   /// The index from which the end of the open construct is searched for.
   private var searched = 0
   /// The quote that is open there; 0 for none.
@@ -58,7 +58,7 @@ struct XMLPieceScanner {
     switch piece {
     case .until: (searched, quote) = (0, 0)
     case .more where isLast:
-      if bytes[start] == UInt8(ascii: "<") { openEnd = start }
+      if bytes[start] == UInt8(ascii: "<") { cutConstructStart = start }
       return .until(bytes.count)
     case .more, .tooLong, .unknown: break
     }
@@ -71,7 +71,7 @@ struct XMLPieceScanner {
     textStart = nil
     // Text counts as written, with its references, because that is how it is kept.
     if let earlier, Self.endOfText(in: bytes, start..<end) - earlier > limits.textBytes {
-      return .tooLong(.section)
+      return .tooLong(.text)
     }
     // An open construct is searched once, however small the slices are.
     if searched > start { return waiting(in: bytes, from: start) }
@@ -143,7 +143,7 @@ struct XMLPieceScanner {
     }
     let kinds: [(StaticString, StaticString, Construct, Int)] = [
       ("<?", "?>", .comment, limits.commentBytes), ("<!--", "-->", .comment, limits.commentBytes),
-      ("<![CDATA[", "]]>", .section, limits.textBytes),
+      ("<![CDATA[", "]]>", .text, limits.textBytes),
     ]
     for (opening, closing, construct, limit) in kinds {
       guard let isThis = starts(with: opening) else { return .more }

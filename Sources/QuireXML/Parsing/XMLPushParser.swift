@@ -93,7 +93,7 @@ final class XMLPushParser {
     let source = state.pointee.tape.source
     let limit = state.pointee.limits.textBytes
     let text = UnsafeBufferPointer(start: source.base, count: source.count)
-    guard textGuard.longest(in: text) <= limit else {
+    guard textGuard.openLength(in: text) <= limit else {
       throw XMLFault(
         .limit(
           what: "bytes of text between two tags", limit: limit, property: "XMLLimits.textBytes"))
@@ -144,7 +144,7 @@ final class XMLPushParser {
     guard let fault = state.pointee.fault else { return true }
     if fault.kind == .truncated { return true }
     guard fault.kind == .malformed, let offset = state.pointee.faultOffset else { return false }
-    return scanner.openEnd.map { offset > $0 } ?? (offset >= state.pointee.fed)
+    return scanner.cutConstructStart.map { offset > $0 } ?? (offset >= state.pointee.fed)
   }
 
   private var truncation: XMLFault {
@@ -179,7 +179,7 @@ final class XMLPushParser {
     // The previous index may still share the array of names, which is then copied.
     let hasNewNames = state.pointee.names.entries.count > names.count
     let copied = hasNewNames ? names.count * MemoryLayout<XMLIndex.Name>.stride : 0
-    guard let items = state.pointee.items, items.whole.count > 0,
+    guard let items = state.pointee.items, items.complete.count > 0,
       all || items.isWorthTaking(at: state.pointee.tape.source.count, copying: copied)
     else { return nil }
     let nodes = wholeItems
@@ -192,7 +192,9 @@ final class XMLPushParser {
   /// The complete items that were not taken.
   var wholeItems: [Int] {
     guard let items = state.pointee.items else { return [] }
-    return UnsafeBufferPointer(start: items.whole.base, count: items.whole.count).map { Int($0) }
+    return UnsafeBufferPointer(start: items.complete.base, count: items.complete.count).map {
+      Int($0)
+    }
   }
 
   /// The number of items taken, without the last one, which is still in the index.
@@ -322,7 +324,7 @@ final class XMLPushParser {
       switch construct {
       case .tag: ("bytes of a tag", limits.tagBytes, "tagBytes")
       case .comment: ("bytes of a comment", limits.commentBytes, "commentBytes")
-      case .section: ("bytes of text between two tags", limits.textBytes, "textBytes")
+      case .text: ("bytes of text between two tags", limits.textBytes, "textBytes")
       case .doctype: ("bytes of a document type", limits.doctypeBytes, "doctypeBytes")
       }
     try fail(.limit(what: what, limit: limit, property: "XMLLimits." + property), at: start)

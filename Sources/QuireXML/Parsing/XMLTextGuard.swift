@@ -17,7 +17,7 @@ struct XMLTextGuard {
 
   /// Returns the number of bytes from the last `<`, or from the start of the open section, to the
   /// end of `text`, which begins with the text of the last call.
-  mutating func longest(in text: UnsafeBufferPointer<UInt8>) -> Int {
+  mutating func openLength(in text: UnsafeBufferPointer<UInt8>) -> Int {
     while searched < text.count, let base = text.baseAddress {
       let mark = Int32(isInSection ? 0x5D : 0x3C)
       guard let found = memchr(base + searched, mark, text.count - searched) else {
