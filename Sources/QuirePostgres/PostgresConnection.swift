@@ -54,7 +54,7 @@ package final class PostgresConnection: @unchecked Sendable {
     }
     // Of a keyword that occurs twice, libpq uses the last: `target` overrides those before it. The
     // keepalives detect within a minute, not hours, that a server has vanished.
-    handle = Self.withWords([
+    handle = Self.withKeywords([
       ("connect_timeout", "10"), ("keepalives_idle", "30"), ("keepalives_interval", "10"),
       ("keepalives_count", "3"), ("tcp_user_timeout", "60000"), ("dbname", target),
       ("fallback_application_name", "quire"),
@@ -104,7 +104,7 @@ package final class PostgresConnection: @unchecked Sendable {
     handle = nil
   }
 
-  private static func withWords<Result>(
+  private static func withKeywords<Result>(
     _ words: [(String, String)],
     _ body: (UnsafePointer<UnsafePointer<CChar>?>, UnsafePointer<UnsafePointer<CChar>?>) -> Result
   ) -> Result {

@@ -7,12 +7,12 @@ struct PostgresTable {
   private let name: String
   private let sink: PostgresSink
   private let connection: PostgresConnection
-  private var machine: TableColumns
+  private var tableColumns: TableColumns
   /// The columns as the database has them; nil if the table does not exist yet.
   private var applied: [TableColumns.Column]?
 
   /// The columns of the table, with those that the items so far need.
-  var columns: [TableColumns.Column] { machine.columns }
+  var columns: [TableColumns.Column] { tableColumns.columns }
 
   /// Creates a writer for the table, or for the one staged for it. `stored` has its columns by the
   /// ledger; a table that does not exist yet will get these.
@@ -30,7 +30,7 @@ struct PostgresTable {
       // added there.
       foreign = try Self.foreign(to: stored, in: sink.table, connection)
     }
-    machine = TableColumns(
+    tableColumns = TableColumns(
       sink.shape, in: .postgres, limit: 300, stored: stored, foreign: foreign)
   }
 
@@ -38,10 +38,10 @@ struct PostgresTable {
   mutating func insert(_ items: [TableItem]) throws {
     var seen: [Int] = []
     for (mark, item) in items.enumerated() {
-      try item.observe(by: &machine, &seen, mark: mark + 1)
+      try item.observe(by: &tableColumns, &seen, mark: mark + 1)
     }
     // A table gets a column when it is created, so that later ones are all added in the same way.
-    if machine.columns.isEmpty { machine.addRest() }
+    if tableColumns.columns.isEmpty { tableColumns.addRest() }
     try define()
     for run in TableItem.runs(of: items) { try write(run) }
   }
@@ -49,7 +49,7 @@ struct PostgresTable {
   /// Writes items that are all deletions, or all insertions and updates.
   private func write(_ items: ArraySlice<TableItem>) throws {
     guard let first = items.first else { return }
-    let names = machine.columns.map(\.name.quotedName).joined(separator: ", ")
+    let names = tableColumns.columns.map(\.name.quotedName).joined(separator: ", ")
     guard !keyNames.isEmpty else {
       return try copy(items, into: "\(name.quotedName) (\(names))", isNumbered: false)
     }
@@ -68,8 +68,8 @@ struct PostgresTable {
         DROP TABLE _quire_page
         """)
     }
-    let others = machine.columns.indices.filter { !machine.isKey($0) }
-      .map { machine.columns[$0].name.quotedName }
+    let others = tableColumns.columns.indices.filter { !tableColumns.isKey($0) }
+      .map { tableColumns.columns[$0].name.quotedName }
     let change = others.map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
     try connection.execute(
       """
@@ -81,7 +81,7 @@ struct PostgresTable {
   }
 
   private func copy(_ items: ArraySlice<TableItem>, into target: String, isNumbered: Bool) throws {
-    var rows = PostgresRows(machine, isNumbered: isNumbered)
+    var rows = PostgresRows(tableColumns, isNumbered: isNumbered)
     var next = items.startIndex
     try connection.copy("COPY \(target) FROM STDIN") {
       while next < items.endIndex, rows.bytes.count < 1 << 20 {
@@ -94,22 +94,24 @@ struct PostgresTable {
 
   // MARK: Definition
 
-  private var keyNames: [String] { machine.key.map { machine.columns[$0.index].name.quotedName } }
+  private var keyNames: [String] {
+    tableColumns.key.map { tableColumns.columns[$0.index].name.quotedName }
+  }
 
   /// Returns the type of a column. A key needs a type with an order, which JSON does not have.
   private func declaration(_ column: TableColumns.Column) -> String {
-    let isKey = machine.key.contains {
-      machine.columns[$0.index].name.utf8.elementsEqual(column.name.utf8)
+    let isKey = tableColumns.key.contains {
+      tableColumns.columns[$0.index].name.utf8.elementsEqual(column.name.utf8)
     }
     return isKey && column.type == .json ? "text" : column.type.postgresName
   }
 
   private mutating func define() throws {
-    guard applied != machine.columns else { return }
+    guard applied != tableColumns.columns else { return }
     if let applied {
       try change(name, applied)
     } else {
-      let definitions = machine.columns.map { "\($0.name.quotedName) \(declaration($0))" }
+      let definitions = tableColumns.columns.map { "\($0.name.quotedName) \(declaration($0))" }
       try connection.execute(
         "CREATE TABLE \(name.quotedName) (\(definitions.joined(separator: ", ")))")
       if !keyNames.isEmpty {
@@ -117,19 +119,19 @@ struct PostgresTable {
           "CREATE UNIQUE INDEX ON \(name.quotedName) (\(keyNames.joined(separator: ", ")))")
       }
     }
-    applied = machine.columns
+    applied = tableColumns.columns
   }
 
   /// Changes the columns with one statement, so that the table is rewritten at most once.
   private func change(_ name: String, _ old: [TableColumns.Column]) throws {
     var changes: [String] = []
-    for (old, new) in zip(old, machine.columns) where declaration(old) != declaration(new) {
+    for (old, new) in zip(old, tableColumns.columns) where declaration(old) != declaration(new) {
       let column = new.name.quotedName
       let type = declaration(new)
       let value = old.type == .none ? "NULL" : column
       changes.append("ALTER COLUMN \(column) TYPE \(type) USING \(value)::\(type)")
     }
-    for column in machine.columns.dropFirst(old.count) {
+    for column in tableColumns.columns.dropFirst(old.count) {
       changes.append("ADD COLUMN \(column.name.quotedName) \(declaration(column))")
     }
     guard !changes.isEmpty else { return }
@@ -168,12 +170,12 @@ struct PostgresTable {
   mutating func takePlace(of live: [TableColumns.Column]) throws {
     // Columns that others added since the staging keep their names.
     let foreign = try Self.foreign(to: live, in: sink.table, connection)
-    for (old, new) in machine.renameColumns(conflictingWith: foreign) {
+    for (old, new) in tableColumns.renameColumns(conflictingWith: foreign) {
       try connection.execute(
         "ALTER TABLE \(name.quotedName) RENAME COLUMN \(old.quotedName) TO \(new.quotedName)")
     }
     try change(sink.table, live)
-    let names = machine.columns.map(\.name.quotedName).joined(separator: ", ")
+    let names = tableColumns.columns.map(\.name.quotedName).joined(separator: ", ")
     try connection.execute(
       """
       DELETE FROM \(sink.table.quotedName); INSERT INTO \(sink.table.quotedName) (\(names)) \

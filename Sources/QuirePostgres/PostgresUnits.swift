@@ -33,7 +33,7 @@ struct PostgresUnits {
   /// Makes the lease the latest of the unit. Returns the unit's checkpoint, and whether it is
   /// complete in this round.
   func open() throws -> (checkpoint: Checkpoint?, isDone: Bool) {
-    try claim()
+    try lockTable()
     try check(try ledger.read())
     let row = try takeOver()
     return (row.checkpoint, row.checkpoint?.isComplete == true && row.round >= lease.round)
@@ -41,7 +41,7 @@ struct PostgresUnits {
 
   /// Writes items and the unit's checkpoint, unless they were committed before.
   func commit(_ items: [TableItem], _ checkpoint: Checkpoint, behind last: Checkpoint?) throws {
-    try claim()
+    try lockTable()
     let row = try connection.query(
       """
       SELECT token, checkpoint FROM _quire_units WHERE "table" = $1 AND work = $2 AND md5(unit) = \
@@ -86,7 +86,7 @@ struct PostgresUnits {
 
   /// Takes two locks until the end of the transaction: one by which units change columns in turn,
   /// and one that excludes an export of the whole table. Throws `.inUse` if there is one.
-  private func claim() throws {
+  private func lockTable() throws {
     let key = "hashtextextended('quire ' || current_schema() || '.' || $1, 0)"
     try connection.query("SELECT pg_advisory_xact_lock(\(key) # 1)", [sink.table])
     let taken = try connection.query(
@@ -151,7 +151,7 @@ struct PostgresUnits {
   /// Begins a round, unless that was done before. Returns whether the table has no items of earlier
   /// rounds.
   func begin(restarts: Bool) throws -> Bool {
-    try claim()
+    try lockTable()
     let row = try takeOver()
     try ledger.create()
     let stored = try ledger.read(locking: true)
@@ -193,7 +193,7 @@ struct PostgresUnits {
 
   /// Completes the round, unless that was done before.
   func end() throws {
-    try claim()
+    try lockTable()
     _ = try takeOver()
     try ledger.create()
     guard let record = try ledger.read(locking: true) else {

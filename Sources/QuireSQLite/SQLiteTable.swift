@@ -8,7 +8,7 @@ import QuirePagination
 struct SQLiteTable {
   private let name: String
   private let sink: SQLiteSink
-  private var machine: TableColumns
+  private var tableColumns: TableColumns
   /// The columns as the database has them; nil if the table does not exist yet.
   private var applied: [TableColumns.Column]?
   private var row: SQLiteRow?
@@ -16,7 +16,7 @@ struct SQLiteTable {
   private var mark = 0
 
   /// The columns of the table, with those that the items so far need.
-  var columns: [TableColumns.Column] { machine.columns }
+  var columns: [TableColumns.Column] { tableColumns.columns }
 
   /// Creates a writer for a table. `stored` has its columns by the ledger or, if it does not exist
   /// yet, the ones that it will get.
@@ -39,7 +39,7 @@ struct SQLiteTable {
         .filter { !names.contains(Array($0.utf8)) }
       if exists { applied = stored }
     }
-    machine = TableColumns(
+    tableColumns = TableColumns(
       sink.shape, in: .sqlite, limit: Int(limit) - foreign.count, stored: stored, foreign: foreign)
   }
 
@@ -51,32 +51,32 @@ struct SQLiteTable {
     guard !rest.isEmpty else { return }
     for item in rest {
       mark += 1
-      try item.observe(by: &machine, &seen, mark: mark)
+      try item.observe(by: &tableColumns, &seen, mark: mark)
     }
-    try finish(database)
-    var row = try self.row ?? SQLiteRow(upsert, machine, database)
+    try applyColumns(in: database)
+    var row = try self.row ?? SQLiteRow(upsert, tableColumns, database)
     if hasDeletions {
-      var deletion = try SQLiteRow(deletion, machine, database)
+      var deletion = try SQLiteRow(deletion, tableColumns, database)
       for item in rest {
         if item.isDeletion {
-          try deletion.insert(item, by: &machine)
+          try deletion.insert(item, by: &tableColumns)
         } else {
-          try row.insert(item, by: &machine)
+          try row.insert(item, by: &tableColumns)
         }
       }
     } else {
-      for item in rest { try row.insert(item, by: &machine) }
+      for item in rest { try row.insert(item, by: &tableColumns) }
     }
     self.row = row
   }
 
   /// Writes items up to the first one that needs other columns; returns the rest.
   private mutating func insertFitting(_ items: [TableItem]) throws -> ArraySlice<TableItem> {
-    guard var row, applied == machine.columns else { return items[...] }
+    guard var row, applied == tableColumns.columns else { return items[...] }
     self.row = nil
     defer { self.row = row }
     for index in items.indices {
-      guard try row.insert(items[index], by: &machine, isChecked: true) else {
+      guard try row.insert(items[index], by: &tableColumns, isChecked: true) else {
         return items[index...]
       }
     }
@@ -85,24 +85,24 @@ struct SQLiteTable {
 
   /// The statement that deletes a row, with the parameters for its key where a row has them.
   private var deletion: String {
-    let conditions = machine.key.map {
-      "\(machine.columns[$0.index].name.quotedName) = ?\($0.index + 1)"
+    let conditions = tableColumns.key.map {
+      "\(tableColumns.columns[$0.index].name.quotedName) = ?\($0.index + 1)"
     }
     return "DELETE FROM \(name.quotedName) WHERE \(conditions.joined(separator: " AND "))"
   }
 
   /// Creates the table, or changes it to its columns, if they differ.
-  mutating func finish(_ database: Database) throws {
+  mutating func applyColumns(in database: Database) throws {
     // SQLite has no table without columns.
-    if machine.columns.isEmpty { machine.addRest() }
-    guard applied != machine.columns else { return }
+    if tableColumns.columns.isEmpty { tableColumns.addRest() }
+    guard applied != tableColumns.columns else { return }
     row = nil
     if let applied {
       try change(applied, database)
     } else {
       try create(database)
     }
-    applied = machine.columns
+    applied = tableColumns.columns
   }
 
   /// Renames columns whose names others have used meanwhile for columns of the sink's table. `live`
@@ -111,11 +111,11 @@ struct SQLiteTable {
     let own = Set(live.map { TableDialect.sqlite.folded($0.name.utf8) })
     let foreign = try Self.columns(of: sink.table, database)
       .filter { !own.contains(TableDialect.sqlite.folded($0.utf8)) }
-    for (old, new) in machine.renameColumns(conflictingWith: foreign) {
+    for (old, new) in tableColumns.renameColumns(conflictingWith: foreign) {
       row = nil
       try database.execute(
         sql: "ALTER TABLE \(name.quotedName) RENAME COLUMN \(old.quotedName) TO \(new.quotedName)")
-      applied = machine.columns
+      applied = tableColumns.columns
     }
   }
 
@@ -124,7 +124,8 @@ struct SQLiteTable {
   private func create(_ database: Database) throws {
     // Includes the columns that others added to the table that this one replaces: later, only few
     // kinds of columns can be added to rows.
-    let definitions = try machine.columns.map(\.definition) + missing(from: sink.table, database)
+    let definitions =
+      try tableColumns.columns.map(\.definition) + missing(from: sink.table, database)
     try database.execute(
       sql: "CREATE TABLE \(name.quotedName) (\(definitions.joined(separator: ", ")))")
     guard !keyNames.isEmpty else { return }
@@ -138,26 +139,30 @@ struct SQLiteTable {
   }
 
   private func change(_ old: [TableColumns.Column], _ database: Database) throws {
-    let changed = zip(old, machine.columns).filter { $0.type.declaration != $1.type.declaration }
+    let changed = zip(old, tableColumns.columns).filter {
+      $0.type.declaration != $1.type.declaration
+    }
     if !changed.isEmpty {
       try SQLiteDefinition(table: name).widen(changed.map { ($0, $1) }, database)
     }
-    for column in machine.columns.dropFirst(old.count) {
+    for column in tableColumns.columns.dropFirst(old.count) {
       try database.execute(sql: "ALTER TABLE \(name.quotedName) ADD COLUMN \(column.definition)")
     }
   }
 
-  private var keyNames: [String] { machine.key.map { machine.columns[$0.index].name.quotedName } }
+  private var keyNames: [String] {
+    tableColumns.key.map { tableColumns.columns[$0.index].name.quotedName }
+  }
 
   /// The statement that inserts a row, or updates the one with its key.
   private var upsert: String {
-    let names = machine.columns.map(\.name.quotedName)
+    let names = tableColumns.columns.map(\.name.quotedName)
     var sql = """
       INSERT INTO \(name.quotedName) (\(names.joined(separator: ", "))) VALUES \
       (\(repeatElement("?", count: names.count).joined(separator: ", ")))
       """
     guard !keyNames.isEmpty else { return sql }
-    let others = names.indices.filter { !machine.isKey($0) }
+    let others = names.indices.filter { !tableColumns.isKey($0) }
       .map { "\(names[$0]) = excluded.\(names[$0])" }
     sql += " ON CONFLICT (\(keyNames.joined(separator: ", "))) DO "
     return sql
@@ -174,7 +179,7 @@ struct SQLiteTable {
 
   /// Returns the definitions of the columns of another table that this one lacks.
   private func missing(from other: String, _ database: Database) throws -> [String] {
-    let names = try machine.columns.map(\.name) + Self.columns(of: name, database)
+    let names = try tableColumns.columns.map(\.name) + Self.columns(of: name, database)
     let own = Set(names.map { TableDialect.sqlite.folded($0.utf8) })
     // The definitions after those of the columns are the table's constraints, which `zip` leaves
     // out.
@@ -209,7 +214,7 @@ struct SQLiteTable {
     try database.execute(
       sql: "ALTER TABLE \(name.quotedName) RENAME TO \(other.quotedName)")
     for definition in definitions { try database.execute(sql: definition) }
-    self = try SQLiteTable(other, sink, database, stored: machine.columns)
+    self = try SQLiteTable(other, sink, database, stored: tableColumns.columns)
   }
 }
 

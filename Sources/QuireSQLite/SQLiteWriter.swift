@@ -60,7 +60,7 @@ final class SQLiteWriter: @unchecked Sendable {
   func commit(_ items: [TableItem], _ checkpoint: Checkpoint, to database: Database) throws {
     try begin(database)
     try table.insert(items, database)
-    try table.finish(database)
+    try table.applyColumns(in: database)
     if isStaged, checkpoint.isComplete {
       try table.takePlace(of: sink.table, database)
       isStaged = false

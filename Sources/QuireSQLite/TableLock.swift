@@ -38,9 +38,9 @@ final class TableLock {
       descriptor = opened
       let result = take(at: place, length: 1)
       // Another export may have deleted the file before this one had the lock.
-      if result == 0, isNamed { return }
+      if result == 0, isStillLinked { return }
       let isBusy = [EAGAIN, EACCES].contains(result)
-      let isLettingGo = isBusy && isWhole(at: place) && waits < 5_000
+      let isLettingGo = isBusy && isBeingReleased(at: place) && waits < 5_000
       close(opened)
       descriptor = -1
       if isLettingGo {
@@ -66,7 +66,7 @@ final class TableLock {
   /// Releases the lock, and deletes the file if no other lock is on it.
   func release() {
     guard descriptor >= 0 else { return }
-    if take(at: 0, length: 0) == 0, isNamed { unlink(path) }
+    if take(at: 0, length: 0) == 0, isStillLinked { unlink(path) }
     close(descriptor)
     descriptor = -1
   }
@@ -98,14 +98,14 @@ final class TableLock {
 
   /// Whether the conflicting lock is on the whole file, with which another export releases its
   /// table, or is gone.
-  private func isWhole(at start: Int) -> Bool {
+  private func isBeingReleased(at start: Int) -> Bool {
     var lock = Self.lock(at: start, length: 1)
     return fcntl(descriptor, Self.getLock, &lock) == 0
       && (lock.l_len == 0 || lock.l_type == Int16(F_UNLCK))
   }
 
   /// Whether the open file is still the one at `path`.
-  private var isNamed: Bool {
+  private var isStillLinked: Bool {
     var status = stat()
     return fstat(descriptor, &status) == 0 && FileNumber(status) == FileNumber(path: path)
   }
