@@ -106,7 +106,7 @@ struct DetectionText {
     var lines = ["\(name(best)): \(best.confidence)"]
     lines += (best.evidence + best.doubts.map { "but " + $0 }).map { "  " + $0 }
     lines += best.remedies.compactMap(RemedyWords().text).map { "  " + $0 }
-    lines += check(best)
+    lines += checkLines(for: best)
     lines.append("")
     if saved == nil, words(best) == nil { lines.append("first    \(savingCommand)") }
     if let opening = best.pagination.exampleOpening {
@@ -131,7 +131,7 @@ struct DetectionText {
     let guesses = detection.candidates
     if !guesses.isEmpty {
       lines.append("Guesses, for which nothing speaks:")
-      lines += guesses.map { "  \(name($0)): \(trial(of: $0))" }
+      lines += guesses.map { "  \(name($0)): \(result(of: $0))" }
       if guesses.contains(where: { $0.check == nil && $0.leadsOn }) {
         lines.append("Try --checks \(guesses.count { $0.leadsOn }), which asks for them all.")
       }
@@ -156,19 +156,19 @@ struct DetectionText {
   }
 
   /// Returns the result of trying a guess.
-  private func trial(of guess: DetectedPagination) -> String {
+  private func result(of guess: DetectedPagination) -> String {
     if let check = guess.check { return check.explanation }
     if guess.leadsOn { return "not tried" }
     return guess.doubts.last ?? "read so, this page is the last"
   }
 
   private func name(_ candidate: DetectedPagination) -> String {
-    let words = StepSpec.words(for: candidate.pagination)?.prefix(4).joined(separator: " ")
+    let words = BlockOption.words(for: candidate.pagination)?.prefix(4).joined(separator: " ")
     let name = candidate.preset ?? "a description of its own, \(words ?? candidate.swift)"
     return candidate.items.map { "\(name), items at \($0)" } ?? name
   }
 
-  private func check(_ candidate: DetectedPagination) -> [String] {
+  private func checkLines(for candidate: DetectedPagination) -> [String] {
     guard let check = candidate.check else {
       return candidate.leadsOn ? ["  The second page was not asked for."] : []
     }
@@ -227,7 +227,7 @@ struct DetectionText {
     if let preset = candidate.preset {
       options = ["--preset", preset] + (candidate.items.map { ["--items", $0.text] } ?? [])
     } else {
-      guard let spelled = StepSpec.words(for: candidate.pagination) else { return nil }
+      guard let spelled = BlockOption.words(for: candidate.pagination) else { return nil }
       options = spelled
     }
     // The printed options must mean the same as the description that was found.

@@ -115,14 +115,15 @@ struct FeedCommand: AsyncParsableCommand {
 
   private func check() throws {
     if let pages, pages < 1 { throw ValidationError("--pages: it takes one page at least.") }
-    let isOfPages = raw || since != nil || pages != nil
-    let isOfTexts = strict || html != .asWritten || request.links != nil || !request.secret.isEmpty
-    if discover, feed || isOfPages || isOfTexts {
+    let hasPageOptions = raw || since != nil || pages != nil
+    let hasTextOptions =
+      strict || html != .asWritten || request.links != nil || !request.secret.isEmpty
+    if discover, feed || hasPageOptions || hasTextOptions {
       throw ValidationError(
         "--discover prints addresses; --feed, --raw, --since, --pages, --strict, --html, --links and --secret "
           + "go without it.")
     }
-    if feed, isOfPages {
+    if feed, hasPageOptions {
       throw ValidationError("--feed prints no entries; --raw, --since and --pages go without it.")
     }
   }

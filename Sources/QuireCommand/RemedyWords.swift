@@ -69,7 +69,7 @@ struct RemedyWords {
     switch setting {
     case .total where values.isEmpty && !namesTotal:
       return isDescribed ? "correct \"total\" in the description" : "correct --end"
-    case .position: return values.map { Self.starts[$0] ?? $0 }.joined(separator: " or ")
+    case .position: return values.map { Self.positionRemedies[$0] ?? $0 }.joined(separator: " or ")
     case .allowsPlainHTTP: return "use --allow-plain-http"
     case .addresses: return "name their networks by --addresses allow:NETWORK"
     case .feedAddress: return "run quire feed --discover"
@@ -132,7 +132,7 @@ struct RemedyWords {
     .next: "next", .send: "send", .end: "end",
   ]
 
-  private static let starts = [
+  private static let positionRemedies = [
     "start": "begin anew by --restart",
     "page": "begin at the page: its position without the itemOffset, by --unchecked",
     "unchecked": "add --unchecked",

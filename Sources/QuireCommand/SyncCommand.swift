@@ -79,13 +79,13 @@ struct SyncCommand: AsyncParsableCommand {
     }
     let shared = try sharedState(sync)
     if plan || status {
-      let known = try await known(sync, shared)
+      let snapshot = try await snapshot(of: sync, shared)
       // A run without `--plan` would refuse this too, except on several machines.
       if plan, restart, shared == nil {
-        try sync.checkReaders(of: only.isEmpty ? names : only) { known.record($0) }
+        try sync.checkReaders(of: only.isEmpty ? names : only) { snapshot.record($0) }
       }
       let status = SyncStatus(
-        file: sync, known: known,
+        file: sync, snapshot: snapshot,
         isRunning: shared == nil ? FileLock.isHeld(SyncState.lock(of: sync.statePath)) : nil)
       guard plan else { return print(status.table) }
       let refusals = await status.refusals(only: only, restarts: restart)
@@ -121,11 +121,12 @@ struct SyncCommand: AsyncParsableCommand {
     return SharedSyncState(sync.statePath, sync: sync.name, leaseTime: time)
   }
 
-  private func known(_ sync: SyncFile, _ shared: SharedSyncState?) async throws -> SyncKnown {
+  private func snapshot(of sync: SyncFile, _ shared: SharedSyncState?) async throws -> SyncSnapshot
+  {
     let names = sync.listings.map(\.name)
-    if let shared { return try await shared.known(names) }
-    guard FileManager.default.fileExists(atPath: sync.statePath) else { return SyncKnown() }
-    return try SyncState(sync.statePath).known(names)
+    if let shared { return try await shared.snapshot(of: names) }
+    guard FileManager.default.fileExists(atPath: sync.statePath) else { return SyncSnapshot() }
+    return try SyncState(sync.statePath).snapshot(of: names)
   }
 
   /// Works together with other machines.

@@ -163,7 +163,7 @@ extension PagedListing {
     }
     // Parameters of the same name keep their order.
     let sorted = pairs.enumerated().sorted {
-      let (left, right) = ($0.element.first, $1.element.first)
+      let (left, right) = ($0.element.pairName, $1.element.pairName)
       return left == right ? $0.offset < $1.offset : left < right
     }.map(\.element)
     return JSONValue.array([
@@ -248,7 +248,7 @@ extension JSONValue {
   fileprivate static func text(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
 
   /// The name of a pair of name and value.
-  fileprivate var first: String {
+  fileprivate var pairName: String {
     guard case .array(let parts) = self else { return "" }
     return parts.first?.string ?? ""
   }

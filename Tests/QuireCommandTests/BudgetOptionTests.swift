@@ -84,7 +84,7 @@ struct BudgetOptionTests {
   @Test("15-Rate: a plan reckons with a limit of one's own and with what is left for others")
   func forecasts() throws {
     var forecast = ExportForecast(
-      request: "", items: 10, bytes: 100, duration: .seconds(1), leadsOn: true, total: nil,
+      request: "", items: 10, bytes: 100, duration: .seconds(1), hasNextPage: true, total: nil,
       pageSize: .init(asked: nil, said: nil, came: 10, most: nil, isClamped: false))
     forecast.requests = 101
     #expect(forecast.time == .seconds(101))

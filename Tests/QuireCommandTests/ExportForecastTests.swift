@@ -16,9 +16,10 @@ struct ExportForecastTests {
     endsByEmptyPage: Bool = false, isResumed: Bool = false
   ) -> ExportForecast {
     var forecast = ExportForecast(
-      request: "", items: items, bytes: 0, duration: .milliseconds(500), leadsOn: leadsOn,
+      request: "", items: items, bytes: 0, duration: .milliseconds(500), hasNextPage: leadsOn,
       total: total, pageSize: .init(came: items, isClamped: false))
-    forecast.reckon(limits: limits, endsByEmptyPage: endsByEmptyPage, isResumed: isResumed)
+    forecast.estimateRequests(
+      limits: limits, endsByEmptyPage: endsByEmptyPage, isResumed: isResumed)
     return forecast
   }
 
@@ -56,7 +57,7 @@ struct ExportForecastTests {
     #expect(try #require(forecast.time) >= century)
     #expect(forecast.text.contains("requests    "))
     forecast.bytes = 1
-    forecast.reckon(limits: Limits(bytes: .max), endsByEmptyPage: true, isResumed: false)
+    forecast.estimateRequests(limits: Limits(bytes: .max), endsByEmptyPage: true, isResumed: false)
     #expect(forecast.requests == .max)
   }
 

@@ -19,11 +19,11 @@ struct DestinationRequest: Sendable {
   var table: String?
   var guardsFormulas = false
   /// Whether the request comes from options of a command line, not from a sync file.
-  var isOfOptions = true
+  var comesFromOptions = true
 
   /// Returns the name that messages give to an option or to the member in its place.
   private func name(_ option: String, or member: String) -> String {
-    isOfOptions ? option : member
+    comesFromOptions ? option : member
   }
 
   private var place: String { name("-o \(path)", or: "to: \(path)") }
@@ -132,7 +132,7 @@ extension DestinationRequest {
     get throws {
       guard mode != .upsert || key != nil else {
         throw ValidationError(
-          isOfOptions
+          comesFromOptions
             ? "--mode upsert: say by --key where an item has its key, such as --key /id."
             : "mode: upsert needs a key: say where an item has it, such as key: id.")
       }

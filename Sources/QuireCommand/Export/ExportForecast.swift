@@ -20,7 +20,7 @@ struct ExportForecast: Sendable {
   var bytes: Int
   var duration: Duration
   /// Whether another page follows.
-  var leadsOn: Bool
+  var hasNextPage: Bool
   var total: Total?
   var pageSize: PageSizeForecast
   /// The number of all requests, including the first; nil if it is unknown.
@@ -36,7 +36,7 @@ struct ExportForecast: Sendable {
   /// The number of requests within the server's rate limit that are left for other programs.
   var reserve = 0
   /// What the destination holds; nil for standard output.
-  var standing: Standing?
+  var destination: DestinationState?
   /// Further notes, such as that the page after the first one cannot be reached.
   var notes: [String] = []
 
@@ -79,9 +79,9 @@ struct ExportForecast: Sendable {
 
 extension ExportForecast {
   /// Estimates the number of requests from the declared total and the caller's limits.
-  mutating func reckon(limits: Limits, endsByEmptyPage: Bool, isResumed: Bool) {
+  mutating func estimateRequests(limits: Limits, endsByEmptyPage: Bool, isResumed: Bool) {
     let size = max(pageSize.came, 1)
-    if !leadsOn {
+    if !hasNextPage {
       (requests, certainty, basis) = (1, .exact, "the first page is the last")
     } else if let total, let count = Self.requests(for: total, size: size) {
       requests = count
@@ -159,8 +159,8 @@ extension ExportPlan {
     let cursor = client.cursor(
       at: url, pagination: pagination, pageSize: pageSize, request: request,
       decoder: RawItem.decoder(for: format, raw: isRaw, xmlLimits: xmlLimits))
-    let (standing, prospect) = try await standing(cursor)
-    if let standing, standing.plan == .nothing { return ExportForecast(standing) }
+    let (destination, prospect) = try await destinationState(cursor)
+    if let destination, destination.plan == .nothing { return ExportForecast(destination) }
     let position = prospect?.isResumed == true ? prospect?.found?.position ?? start : start
     let walk = cursor.resuming(from: position).walk()
     guard let page = try await walk.next() else {
@@ -171,7 +171,7 @@ extension ExportPlan {
     var plan = self
     (plan.start, plan.limits) = (position, prospect?.limits ?? limits)
     var forecast = try plan.forecast(from: page, warnings: walk.report.warnings)
-    forecast.standing = standing
+    forecast.destination = destination
     return forecast
   }
 
@@ -183,7 +183,7 @@ extension ExportPlan {
     var forecast = ExportForecast(
       request: page.http?.request ?? "", items: page.items.count,
       bytes: page.traffic.bytes, duration: page.http?.metrics.duration ?? .zero,
-      leadsOn: page.next != nil, total: page.total,
+      hasNextPage: page.next != nil, total: page.total,
       pageSize: try size(of: page, engine.pageSize))
     forecast.notes = engine.notices
     if let failure = page.nextFailure {
@@ -196,7 +196,7 @@ extension ExportPlan {
     forecast.interval = .seconds(pagination.policy.pacing.interval)
     forecast.rate = self.configuration.budget.rate
     forecast.reserve = Int(min(self.configuration.budget.reserve, 1e9))
-    forecast.reckon(
+    forecast.estimateRequests(
       limits: limits, endsByEmptyPage: endsByEmptyPage, isResumed: start != .start)
     return forecast
   }
@@ -243,30 +243,30 @@ extension ExportForecast {
   }
 
   /// Creates the forecast of an export that would request nothing.
-  fileprivate init(_ standing: Standing) {
+  fileprivate init(_ destination: DestinationState) {
     self.init(
-      request: "", items: 0, bytes: 0, duration: .zero, leadsOn: false,
+      request: "", items: 0, bytes: 0, duration: .zero, hasNextPage: false,
       pageSize: .init(came: 0, isClamped: false),
-      requests: 0, certainty: .exact, basis: standing.words, standing: standing)
+      requests: 0, certainty: .exact, basis: destination.words, destination: destination)
   }
 
   /// The forecast as a table of two columns.
   var text: String {
-    if let standing, standing.plan == .nothing {
-      return "destination \(standing.name): \(standing.words)".escapedForDisplay
+    if let destination, destination.plan == .nothing {
+      return "destination \(destination.name): \(destination.words)".escapedForDisplay
     }
     let seconds = ExportOutcome.rounded(duration / .seconds(1))
     var rows = [
       ("first page", request),
       ("", "\(items.counted("item")), \(ProgressLine.size(bytes)) in \(seconds) s"),
       ("total", total.map(Self.words(for:)) ?? "the server does not say"),
-      ("page size", pageSize.words(leadsOn: leadsOn)),
+      ("page size", pageSize.words(hasNextPage: hasNextPage)),
       ("requests", requestWords),
       ("rate limit", budget?.words ?? "the server does not say"),
       ("time", timeWords),
     ]
-    if let standing {
-      rows.insert(("destination", "\(standing.name): \(standing.words)"), at: 0)
+    if let destination {
+      rows.insert(("destination", "\(destination.name): \(destination.words)"), at: 0)
     }
     rows += notes.map { ("note", $0) }
     return rows.map { name, words in
@@ -305,13 +305,13 @@ extension ExportForecast {
 }
 
 extension ExportForecast.PageSizeForecast {
-  fileprivate func words(leadsOn: Bool) -> String {
+  fileprivate func words(hasNextPage: Bool) -> String {
     var words = "\(came) came"
     if let asked { words = "\(asked) asked for, " + words }
     if let said { words += ", \(said) by the server's own word" }
     if isClamped {
       words += ": the server lowers it"
-    } else if asked == nil, leadsOn {
+    } else if asked == nil, hasNextPage {
       words += ": none was asked for"
     }
     if let most { words += "; \(most) at most" }
@@ -340,7 +340,7 @@ extension ExportForecast: Encodable {
   private enum CodingKeys: String, CodingKey {
     case request, items, bytes, seconds, leadsOn, total, pageSize, requests, certainty, basis
     case rateLimit, estimatedSeconds, notes
-    case standing = "destination"
+    case destination
   }
 
   private enum BudgetKeys: String, CodingKey { case limit, remaining, resetSeconds, waitSeconds }
@@ -348,13 +348,13 @@ extension ExportForecast: Encodable {
   /// Encodes the forecast; unknown values are left out.
   func encode(to encoder: any Encoder) throws {
     var fields = encoder.container(keyedBy: CodingKeys.self)
-    try fields.encodeIfPresent(standing, forKey: .standing)
-    if standing?.plan == .nothing { return try fields.encode(0, forKey: .requests) }
+    try fields.encodeIfPresent(destination, forKey: .destination)
+    if destination?.plan == .nothing { return try fields.encode(0, forKey: .requests) }
     try fields.encode(request, forKey: .request)
     try fields.encode(items, forKey: .items)
     try fields.encode(bytes, forKey: .bytes)
     try fields.encode(duration / .seconds(1), forKey: .seconds)
-    try fields.encode(leadsOn, forKey: .leadsOn)
+    try fields.encode(hasNextPage, forKey: .leadsOn)
     try fields.encodeIfPresent(total, forKey: .total)
     try fields.encode(pageSize, forKey: .pageSize)
     try fields.encodeIfPresent(requests, forKey: .requests)

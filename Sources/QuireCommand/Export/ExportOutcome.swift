@@ -90,14 +90,14 @@ struct ExportOutcome: Sendable {
   }
 
   /// Takes over the state of the closed files.
-  mutating func wrote(_ content: WrittenRecord.Content) {
+  mutating func takeContent(_ content: WrittenRecord.Content) {
     (output, badItemsOutput) = (content.output, content.badItems)
     bytesWritten = content.bytes
     fileWarnings += content.warnings
   }
 
   /// Takes over how the export ended.
-  mutating func ended(_ report: ExportReport, keepsCheckpoint: Bool, restarts: Bool) {
+  mutating func takeEnd(of report: ExportReport, keepsCheckpoint: Bool, restarts: Bool) {
     (self.keepsCheckpoint, self.restarts) = (keepsCheckpoint, restarts)
     (pages, items, traffic) = (report.pages, report.items, report.traffic)
     total = report.walk.total
@@ -118,7 +118,7 @@ struct ExportOutcome: Sendable {
     case .failed(let error as PageError): end = .failed(error)
     case .failed(let error): end = .outputFailed("\(error)")
     }
-    left(report.walk)
+    takeWalkReport(report.walk)
     // The walk of a resumed run has seen only a part of it.
     if case .truncationSuspected(let declared) = report.end {
       self.report.end = .truncationSuspected(declared: declared)
@@ -127,7 +127,7 @@ struct ExportOutcome: Sendable {
 
   /// Takes over the walk's report after the walk ended. There is no checkpoint after the end of the
   /// listing, nor one that the end of the walk made useless.
-  private mutating func left(_ report: WalkReport) {
+  private mutating func takeWalkReport(_ report: WalkReport) {
     self.report = report
     if case .walk = end, report.checkpoint == nil { checkpoint = nil }
     guard let position = checkpoint?.afterWalk, position.isOver else { return }

@@ -165,7 +165,7 @@ extension ExportPlan {
       outcome.end = .interrupted
     }
     outcome.elapsed = clock.now - began
-    outcome.wrote(record.content)
+    outcome.takeContent(record.content)
     meter.clear()
     try await publish(outcome)
     return outcome
@@ -193,7 +193,7 @@ extension ExportPlan {
     }
     let report = await export.outcome()
     if case .failed(let error) = report.end { try refuse(error, report) }
-    outcome.ended(report, keepsCheckpoint: sink != nil, restarts: restarts)
+    outcome.takeEnd(of: report, keepsCheckpoint: sink != nil, restarts: restarts)
     outcome.wire = wire.numbers
   }
 
@@ -209,14 +209,15 @@ extension ExportPlan {
       throw ValidationError(
         "\(error) --restart begins anew\(appends ? ", --mode append appends" : "").")
     case let error as SinkError
-    where report.walk.pages == 0 && report.walk.traffic.requests == 0 && Self.isOfTheCommand(error):
+    where report.walk.pages == 0 && report.walk.traffic.requests == 0
+      && Self.isCommandLineError(error):
       throw ValidationError("\(error)")
     default: return
     }
   }
 
   /// Whether the command line is to blame, and not a full disk or an unreachable server.
-  private static func isOfTheCommand(_ error: SinkError) -> Bool {
+  private static func isCommandLineError(_ error: SinkError) -> Bool {
     let places = [ENOENT, ENOTDIR, EISDIR, EACCES, EPERM, ELOOP, ENAMETOOLONG, ENXIO]
     return error.code != .writeFailed || error.reason.map(places.contains) == true
   }

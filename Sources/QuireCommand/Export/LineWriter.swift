@@ -43,7 +43,7 @@ final class LineWriter {
   }
 
   /// Continues the check sum with what `content` found in the file.
-  func go(on content: ContinuedFile.Content) { checksum = content.checksum }
+  func continueChecksum(from content: ContinuedFile.Content) { checksum = content.checksum }
 
   /// Buffers the line that `write` appends, until the next commit.
   func appendLine(_ write: (inout [UInt8]) -> Void) {

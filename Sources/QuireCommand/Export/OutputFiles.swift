@@ -190,10 +190,11 @@ struct OutputFiles: Sendable {
     note(file, in: record)
     let writer = LineWriter(file, appending: point != nil, isStopping: isStopping)
     if let point {
-      writer.go(on: try ContinuedFile(file).checkedContent(for: point, record: point.output))
+      writer.continueChecksum(
+        from: try ContinuedFile(file).checkedContent(for: point, record: point.output))
     } else if file.isFile, report != nil {
       // A shell's `>>` appends: the report's check sum covers the existing content too.
-      writer.go(on: try ContinuedFile(file).content())
+      writer.continueChecksum(from: try ContinuedFile(file).content())
     }
     return writer
   }
@@ -212,7 +213,8 @@ struct OutputFiles: Sendable {
     note(file, in: record)
     let writer = LineWriter(file, appending: isContinued, isStopping: isStopping)
     if let point {
-      writer.go(on: try ContinuedFile(file).checkedContent(for: point, record: point.badItems))
+      writer.continueChecksum(
+        from: try ContinuedFile(file).checkedContent(for: point, record: point.badItems))
     }
     return writer
   }

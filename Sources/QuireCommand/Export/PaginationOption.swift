@@ -16,8 +16,8 @@ enum PaginationOption {
           : "--items: The items of the \(name) cannot be there: what the next page is found by is "
             + "beside them.")
     }
-    if let size = command.size { pagination = pagination.size(as: try StepSpec.size(size)) }
-    if let total = command.total { pagination.total = try StepSpec.block(total, "--total") }
+    if let size = command.size { pagination = pagination.size(as: try BlockOption.size(size)) }
+    if let total = command.total { pagination.total = try BlockOption.block(total, "--total") }
     if let links = try command.request.linkPolicy() { pagination.policy.links = links }
     return pagination
   }
@@ -108,11 +108,11 @@ enum PaginationOption {
   }
 
   private static func composition(_ command: ExportCommand) throws -> Pagination {
-    let next: Pagination.Next = try StepSpec.block(command.next ?? "", "--next")
+    let next: Pagination.Next = try BlockOption.block(command.next ?? "", "--next")
     var pagination = Pagination(
-      next: next, end: try command.end.map { try StepSpec.block($0, "--end") })
+      next: next, end: try command.end.map { try BlockOption.block($0, "--end") })
     if let send = command.send {
-      pagination.send = try StepSpec.block(send, "--send")
+      pagination.send = try BlockOption.block(send, "--send")
     } else if next != .linkHeader {
       throw ValidationError("--next \(command.next ?? "") needs --send: where does it go?")
     }

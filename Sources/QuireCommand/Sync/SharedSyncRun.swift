@@ -16,7 +16,7 @@ struct SharedSyncRun: Sendable {
   let state: SharedSyncState
   /// The listings to read, parents before children.
   let listings: [SyncListing]
-  private let wanted: [String: [SyncPlaceholder]]
+  private let neededValues: [String: [SyncPlaceholder]]
   private let sinks: [String: PostgresSink]
 
   /// Throws a usage error if a listing's destination exists on one machine only.
@@ -24,7 +24,7 @@ struct SharedSyncRun: Sendable {
     self.file = file
     self.state = state
     listings = file.listings(named: names)
-    wanted = file.wantedValues
+    neededValues = file.neededValues
     var sinks: [String: PostgresSink] = [:]
     for listing in listings {
       guard let sink = try listing.destination.sink() as? PostgresSink else {
@@ -49,7 +49,7 @@ struct SharedSyncRun: Sendable {
       for listing in listings where over[listing.name] == nil {
         let waits = listing.parent.map { names.contains($0) } ?? false
         switch try await state.plan(
-          listing, wanted[listing.name] ?? [], round, waits: waits)
+          listing, neededValues[listing.name] ?? [], round, waits: waits)
         {
         case .waiting: continue
         case .units(let record):
@@ -74,8 +74,8 @@ struct SharedSyncRun: Sendable {
     _ tell: @escaping @Sendable (SyncNote) -> Void
   ) async throws -> Bool {
     var didWork = false
-    for work in SharedSyncState.Work.allCases {
-      let leases = state.leases(work, of: listing.name, round: record.runRound)
+    for stage in SharedSyncState.Stage.allCases {
+      let leases = state.leases(stage, of: listing.name, round: record.runRound)
       taking: while true {
         try Task.checkCancellation()
         switch try await leases.take() {
@@ -84,7 +84,7 @@ struct SharedSyncRun: Sendable {
         case .lease(let lease):
           didWork = true
           let outcome = try await LeasedWork(leases).perform(lease) { lease in
-            switch work {
+            switch stage {
             case .begin: try await begin(listing, record, lease, round)
             case .units: try await read(listing, record, lease, tell)
             case .end: try await end(listing, record, lease, round)
@@ -92,13 +92,13 @@ struct SharedSyncRun: Sendable {
           }
           if case .released? = outcome.end { throw CancellationError() }
           // If a beginning or an end were not recorded, all workers would wait for it forever.
-          if work != .units, let failure = outcome.failure {
+          if stage != .units, let failure = outcome.failure {
             if SinkError.Code.leaseLost ~= failure { continue }
             throw failure
           }
         }
       }
-      if work == .begin, try await !state.isBegun(record) { return didWork }
+      if stage == .begin, try await !state.isBegun(record) { return didWork }
     }
     return didWork
   }
@@ -136,7 +136,7 @@ struct SharedSyncRun: Sendable {
       listing, file.client(for: listing, tell), file.origins,
       .one(SyncState.Parent(number: 0, values: lease.unit), part: Self.part(of: lease.unit)))
     let values = SyncValues(
-      listing: listing, wanted: wanted[listing.name] ?? [], source: source)
+      listing: listing, neededValues: neededValues[listing.name] ?? [], source: source)
     let sink = SharedSyncSink(
       base: try sink(listing).unit(of: lease), values: values, state: state, record: record)
     var export = listing.export(source, to: sink)
@@ -161,7 +161,7 @@ struct SharedSyncRun: Sendable {
   ) async throws -> SyncRun.Outcome {
     var outcome = SyncRun.outcome(report, of: listing, skipped: 0)
     if case .failed(let error as PageError) = report.end,
-      try await source.isOfOneParent(
+      try await source.concernsOneParent(
         error, SyncState.Parent(number: 0, values: lease.unit),
         others: { try await state.others(than: lease.unit, of: record) })
     {
@@ -241,7 +241,7 @@ private struct SharedSyncSink<Base: Sink>: Sink {
 
   func open(_ opening: SinkOpening) async throws -> any SinkSession {
     SyncSession(try await base.open(opening), values) { [state, record] parents, _ in
-      try await state.note(parents, of: record.name, round: record.runRound)
+      try await state.store(parents, of: record.name, round: record.runRound)
     }
   }
 }

@@ -23,7 +23,7 @@ final class SharedSyncState: Sendable {
 
   /// The three stages of a listing's run: beginning it, reading its units, and ending it. Each
   /// waits for the one before.
-  enum Work: String, CaseIterable { case begin, units, end }
+  enum Stage: String, CaseIterable { case begin, units, end }
 
   private let database: PostgresDatabase
   /// The sync file's name, which tells the syncs of a database apart.
@@ -52,15 +52,16 @@ final class SharedSyncState: Sendable {
     """
 
   /// Returns the leases of one stage of a listing's run.
-  func leases(_ work: Work, of listing: String, round: Int) -> PostgresLeaseStore {
+  func leases(_ stage: Stage, of listing: String, round: Int) -> PostgresLeaseStore {
     PostgresLeaseStore(
-      database, work: name(of: work, listing), round: round, time: leaseTime)
+      database, work: name(of: stage, listing), round: round, time: leaseTime)
   }
 
-  private func name(of work: Work, _ listing: String) -> String {
+  private func name(of stage: Stage, _ listing: String) -> String {
     // The units of a listing named `a end` must not share a name with the end of `a`.
-    let isPlain = work == .units && !Work.allCases.contains { listing.hasSuffix(" \($0.rawValue)") }
-    return isPlain ? "\(sync)/\(listing)" : "\(sync)/\(listing) \(work.rawValue)"
+    let isPlain =
+      stage == .units && !Stage.allCases.contains { listing.hasSuffix(" \($0.rawValue)") }
+    return isPlain ? "\(sync)/\(listing)" : "\(sync)/\(listing) \(stage.rawValue)"
   }
 
   // MARK: Rounds
@@ -82,7 +83,7 @@ final class SharedSyncState: Sendable {
         RETURNING number
         """, [sync, some.isEmpty ? "f" : "t"])
       let round = row.first?.first?.flatMap { Int($0) } ?? 1
-      guard !some.isEmpty, try some.allSatisfy({ try record($0, connection).tried >= round })
+      guard !some.isEmpty, try some.allSatisfy({ try record($0, connection).endedRound >= round })
       else { return round }
       try connection.query(
         "UPDATE _quire_rounds SET number = $2::bigint WHERE sync = $1", [sync, "\(round + 1)"])
@@ -106,7 +107,7 @@ final class SharedSyncState: Sendable {
   /// worker holds a lease.
   func restart(_ names: [String]) async throws -> Bool {
     try await database.transaction { [self] connection in
-      let works = names.flatMap { listing in Work.allCases.map { name(of: $0, listing) } }
+      let works = names.flatMap { listing in Stage.allCases.map { name(of: $0, listing) } }
       for work in works {
         let held = try connection.query(
           "SELECT 1 FROM _quire_leases WHERE work = $1 AND until > clock_timestamp() LIMIT 1",
@@ -161,7 +162,7 @@ final class SharedSyncState: Sendable {
   /// Plans the units of a listing in a round, unless another worker has done so. With `waits`,
   /// returns `.waiting` until the parent has ended in this round.
   func plan(
-    _ listing: SyncListing, _ wanted: [SyncPlaceholder], _ round: Int, waits: Bool
+    _ listing: SyncListing, _ neededValues: [SyncPlaceholder], _ round: Int, waits: Bool
   ) async throws -> Plan {
     try await database.transaction { [self] connection in
       // One worker plans; the others find its plan.
@@ -169,12 +170,14 @@ final class SharedSyncState: Sendable {
         "SELECT pg_advisory_xact_lock(hashtextextended('quire sync ' || $1 || '/' || $2, 0))",
         [sync, listing.name])
       var record = try record(listing.name, connection, locking: true)
-      if record.tried >= round { return .over(record) }
+      if record.endedRound >= round { return .over(record) }
       if record.planned ?? 0 >= round { return .units(record) }
       let parent = try listing.parent.map { try self.record($0, connection) }
-      if waits, let parent, parent.tried < round { return .waiting }
-      if let plan = try end(&record, listing, wanted, parent, round, connection) { return plan }
-      if record.runRound > record.done {
+      if waits, let parent, parent.endedRound < round { return .waiting }
+      if let plan = try end(&record, listing, neededValues, parent, round, connection) {
+        return plan
+      }
+      if record.runRound > record.completeRound {
         try reopen(record, connection)
       } else {
         try begin(&record, listing, parent, round, connection)
@@ -187,26 +190,27 @@ final class SharedSyncState: Sendable {
 
   /// Ends a listing that needs no reading or cannot be read; returns nil for any other.
   private func end(
-    _ record: inout SyncState.Record, _ listing: SyncListing, _ wanted: [SyncPlaceholder],
+    _ record: inout SyncState.Record, _ listing: SyncListing, _ neededValues: [SyncPlaceholder],
     _ parent: SyncState.Record?, _ round: Int, _ connection: PostgresConnection
   ) throws -> Plan? {
-    let isUnfinished = record.runRound > record.done
-    if listing.destination.mode == .once, record.done > 0 {
+    let isUnfinished = record.runRound > record.completeRound
+    if listing.destination.mode == .once, record.completeRound > 0 {
       record.outcome = SyncRun.Outcome(kind: .complete, words: "it was read before")
     } else if !isUnfinished, let parent, parent.lastRound(for: listing) == 0 {
       record.outcome = .waiting(for: parent)
     } else if !isUnfinished, let parent,
-      let outcome = try SyncRun.Outcome.partial(listing, record, parent)
-        ?? SyncRun.Outcome.lacking(
-          firstParent(of: parent, for: listing, connection), for: listing, wanted)
+      let outcome = try SyncRun.Outcome.missingParents(listing, record, parent)
+        ?? SyncRun.Outcome.missingValues(
+          firstParent(of: parent, for: listing, connection), for: listing, neededValues)
     {
       record.outcome = outcome
-    } else if isUnfinished, let outcome = SyncRun.Outcome.changed(listing, since: record) {
+    } else if isUnfinished, let outcome = SyncRun.Outcome.definitionChanged(listing, since: record)
+    {
       record.outcome = outcome
     } else {
       return nil
     }
-    record.tried = round
+    record.endedRound = round
     try save(record, connection)
     return .over(record)
   }
@@ -225,12 +229,12 @@ final class SharedSyncState: Sendable {
 
   /// Reopens what failed in an earlier round, and the end of the run.
   private func reopen(_ record: SyncState.Record, _ connection: PostgresConnection) throws {
-    for work in [Work.begin, .units] {
+    for stage in [Stage.begin, .units] {
       try connection.query(
         """
         UPDATE _quire_leases SET state = 'open', until = NULL, words = '' WHERE work = $1 AND \
         round = $2::bigint AND state = 'failed'
-        """, [name(of: work, record.name), "\(record.runRound)"])
+        """, [name(of: stage, record.name), "\(record.runRound)"])
     }
     try connection.query(
       "UPDATE _quire_leases SET state = 'open', until = NULL WHERE work = $1 AND round = $2::bigint",
@@ -243,9 +247,9 @@ final class SharedSyncState: Sendable {
   ) throws {
     // The outcome of the previous round stays, because a worker may still be in that round.
     record.begin(listing, in: round, parentRound: parent?.lastRound(for: listing) ?? 0)
-    for work in [Work.begin, .end] {
+    for stage in [Stage.begin, .end] {
       try PostgresLeaseStore.add(
-        [work.rawValue], to: name(of: work, listing.name), round: round, connection)
+        [stage.rawValue], to: name(of: stage, listing.name), round: round, connection)
     }
     let work = name(of: .units, listing.name)
     guard let parent else {
@@ -276,7 +280,7 @@ final class SharedSyncState: Sendable {
   }
 
   /// Stores the parents on a page, before the page is committed.
-  func note(_ parents: [SyncState.Noted], of listing: String, round: Int) async throws {
+  func store(_ parents: [SyncState.StoredParent], of listing: String, round: Int) async throws {
     guard !parents.isEmpty else { return }
     // The values that came last for an item count.
     let last = Dictionary(parents.map { ($0.item, $0.values) }, uniquingKeysWith: { $1 })
@@ -345,14 +349,16 @@ final class SharedSyncState: Sendable {
   ) async throws {
     try await database.transaction { [self] connection in
       var record = try self.record(record.name, connection, locking: true)
-      guard record.tried < round else { return }
+      guard record.endedRound < round else { return }
       // If the next round has already planned the run, the run ends in that round too.
       record.end(outcome, of: listing, in: max(round, record.planned ?? 0))
       let readers = try children.map { try self.record($0, connection) }
       let read = record.drop(listing, readBy: readers)
       try save(record, connection)
       let rounds =
-        readers.map(\.parentRound) + [record.done, record.runRound, record.reached ?? 0]
+        readers.map(\.parentRound) + [
+          record.completeRound, record.runRound, record.incompleteRound ?? 0,
+        ]
       try connection.query(
         """
         DELETE FROM _quire_parents WHERE sync = $1 AND listing = $2 AND round <= $3::bigint \
@@ -368,29 +374,29 @@ final class SharedSyncState: Sendable {
   }
 
   /// Returns the state of the last round and of the named listings, for display.
-  func known(_ names: [String]) async throws -> SyncKnown {
+  func snapshot(of names: [String]) async throws -> SyncSnapshot {
     try await database.transaction { [self] connection in
-      var known = SyncKnown()
+      var snapshot = SyncSnapshot()
       let row = try connection.query(
         "SELECT number, is_over, is_partial FROM _quire_rounds WHERE sync = $1", [sync]
       ).first
-      (known.round, known.isOver) = (row?[0].flatMap { Int($0) } ?? 0, row?[1] != "f")
-      known.isPartial = row?[2] == "t"
+      (snapshot.round, snapshot.isOver) = (row?[0].flatMap { Int($0) } ?? 0, row?[1] != "f")
+      snapshot.isPartial = row?[2] == "t"
       for name in names {
         var record = try record(name, connection)
-        if record.planned ?? 0 > record.tried {
+        if record.planned ?? 0 > record.endedRound {
           record.outcome = SyncRun.Outcome(
             kind: .running, words: try progress(of: record, connection))
         }
-        known.records[name] = record
-        known.parents[name] = try connection.query(
+        snapshot.records[name] = record
+        snapshot.parents[name] = try connection.query(
           """
           SELECT count(DISTINCT coalesce(item, values)) FROM _quire_parents WHERE sync = $1 \
           AND listing = $2 AND round = $3::bigint AND values NOT LIKE '[%'
-          """, [sync, name, "\(record.done)"]
+          """, [sync, name, "\(record.completeRound)"]
         ).first?[0].flatMap { Int($0) }
       }
-      return known
+      return snapshot
     }
   }
 

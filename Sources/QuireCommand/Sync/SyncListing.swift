@@ -154,15 +154,17 @@ struct SyncListing: Sendable {
 
   /// All placeholders for values of ancestors' items.
   var placeholders: [SyncPlaceholder] {
-    (asked + with.map(\.value)).filter { !isOwn($0) }
+    (requestPlaceholders + with.map(\.value)).filter { !isBuiltIn($0) }
   }
 
   /// All placeholders in requests.
-  private var asked: [SyncPlaceholder] { url.placeholders + (body?.placeholders ?? []) }
+  private var requestPlaceholders: [SyncPlaceholder] {
+    url.placeholders + (body?.placeholders ?? [])
+  }
 
   /// Whether a placeholder stands for a part's bound or an increment's value, not for an
   /// ancestor's.
-  func isOwn(_ placeholder: SyncPlaceholder) -> Bool {
+  func isBuiltIn(_ placeholder: SyncPlaceholder) -> Bool {
     split != nil && placeholder.listing == SyncSplit.name
       || since != nil && placeholder.listing == Since.name
   }
@@ -204,7 +206,7 @@ struct SyncListing: Sendable {
         "Values of a parent and bounds of a part go into url, such as …?\(ServerText(parameter.name))={name}."
       )
     }
-    if let split { try split.check(asked, at: "\(place).split") }
+    if let split { try split.check(requestPlaceholders, at: "\(place).split") }
     try checkSince(at: "\(place).since")
     guard parent != nil, placeholders.isEmpty else { return }
     throw SyncFileError(
@@ -216,7 +218,7 @@ struct SyncListing: Sendable {
   /// Throws if no request contains the greatest value, or if the first URL would have none.
   private func checkSince(at place: String) throws(SyncFileError) {
     guard let since else { return }
-    let names = asked.names(of: Since.name)
+    let names = requestPlaceholders.names(of: Since.name)
     if let unknown = names.first(where: { $0 != "value" }) {
       throw SyncFileError(
         place, "An increment has no \(ServerText(unknown)). Write {since:value}.")
@@ -327,7 +329,7 @@ struct SyncListing: Sendable {
     }
     let mode = value["mode"]?.string.flatMap(SinkMode.init(rawValue:))
     request.mode = mode ?? (request.key == nil ? .replace : .upsert)
-    request.isOfOptions = false
+    request.comesFromOptions = false
     request.table = value["table"]?.scalarText ?? to["table"]?.scalarText
     if DestinationKind.isDatabase(path) { request.table = request.table ?? name }
     _ = try request.sink()

@@ -45,10 +45,12 @@ struct SyncRun: Sendable {
 
     /// Returns the outcome of a child listing that was added after its parent had discarded changed
     /// items it would need; nil if all of those items are still known.
-    static func partial(
+    static func missingParents(
       _ listing: SyncListing, _ record: SyncState.Record, _ parent: SyncState.Record
     ) -> Outcome? {
-      guard listing.readsChangedParents, record.read(of: parent.name) < parent.dropped ?? 0 else {
+      guard listing.readsChangedParents,
+        record.readParentRound(of: parent.name) < parent.droppedRound ?? 0
+      else {
         return nil
       }
       return Outcome(
@@ -62,12 +64,12 @@ struct SyncRun: Sendable {
     /// Returns the outcome of a listing that needs, for itself or its descendants, a value that was
     /// not stored for a parent's item; nil if all were stored, even as null. The next round reads
     /// the parents anew.
-    static func lacking(
-      _ values: String?, for listing: SyncListing, _ wanted: [SyncPlaceholder]
+    static func missingValues(
+      _ values: String?, for listing: SyncListing, _ neededValues: [SyncPlaceholder]
     ) throws -> Outcome? {
       guard let values = try values.map({ try JSONValue(parsing: $0) }) else { return nil }
-      let needed = listing.placeholders + wanted.filter { $0.listing != nil }
-      return needed.first { values[SyncSource.name(of: $0, for: listing.parent)] == nil }.map {
+      let all = listing.placeholders + neededValues.filter { $0.listing != nil }
+      return all.first { values[SyncSource.name(of: $0, for: listing.parent)] == nil }.map {
         Outcome(
           kind: .skipped,
           words: unnoted($0, for: listing)
@@ -82,7 +84,9 @@ struct SyncRun: Sendable {
 
     /// Returns the outcome of a listing that the file has changed since its unfinished run began;
     /// nil if it is the same.
-    static func changed(_ listing: SyncListing, since record: SyncState.Record) -> Outcome? {
+    static func definitionChanged(_ listing: SyncListing, since record: SyncState.Record)
+      -> Outcome?
+    {
       let (old, new) = (record.definition, listing.definition)
       let names = Set(old.keys).union(new.keys).filter { old[$0] != new[$0] }.sorted()
       guard !names.isEmpty else { return nil }
@@ -112,7 +116,7 @@ struct SyncRun: Sendable {
     }
     let isPartial = listings.count < file.listings.count
     let round = try state.beginRound(of: isPartial ? listings.map(\.name) : [])
-    let left = try listings.filter { try state.record($0.name).tried < round }
+    let left = try listings.filter { try state.record($0.name).endedRound < round }
     let isComplete = try await read(left, round, tell)
     try state.endRound(isPartial: isPartial)
     return isComplete
@@ -123,7 +127,7 @@ struct SyncRun: Sendable {
   private func read(
     _ listings: [SyncListing], _ round: Int, _ tell: @escaping @Sendable (SyncNote) -> Void
   ) async throws -> Bool {
-    let wanted = file.wantedValues
+    let neededValues = file.neededValues
     return try await withThrowingTaskGroup(of: (SyncListing, Outcome).self) { group in
       var (left, running) = (listings, Set<String>())
       var (isComplete, isInterrupted) = (true, false)
@@ -136,7 +140,7 @@ struct SyncRun: Sendable {
           let listing = left.remove(at: next)
           running.insert(listing.name)
           group.addTask {
-            (listing, try await read(listing, wanted[listing.name] ?? [], round, tell))
+            (listing, try await read(listing, neededValues[listing.name] ?? [], round, tell))
           }
         }
         guard let (listing, outcome) = try await group.next() else { break }
@@ -145,7 +149,7 @@ struct SyncRun: Sendable {
         if case .interrupted = outcome.kind {
           isInterrupted = true
         } else {
-          try ended(listing, outcome, round)
+          try storeEnd(of: listing, outcome, round)
           if !outcome.isSuccess { isComplete = false }
         }
       }
@@ -157,20 +161,21 @@ struct SyncRun: Sendable {
   // MARK: One listing
 
   private func read(
-    _ listing: SyncListing, _ wanted: [SyncPlaceholder], _ round: Int,
+    _ listing: SyncListing, _ neededValues: [SyncPlaceholder], _ round: Int,
     _ tell: @escaping @Sendable (SyncNote) -> Void
   ) async throws -> Outcome {
-    if let outcome = try refused(listing, wanted) { return outcome }
+    if let outcome = try refused(listing, neededValues) { return outcome }
     guard let record = try begin(listing, round) else {
       return .waiting(for: try state.record(listing.parent ?? ""))
     }
-    if let outcome = Outcome.changed(listing, since: record) { return outcome }
+    if let outcome = Outcome.definitionChanged(listing, since: record) { return outcome }
     let source = SyncSource(
       listing, file.client(for: listing, tell), file.origins, .noted(state, record),
       parallel: parallel)
     let sink = SyncSink(
       base: try listing.destination.sink(), listing: listing,
-      values: SyncValues(listing: listing, wanted: wanted, source: source), state: state)
+      values: SyncValues(listing: listing, neededValues: neededValues, source: source), state: state
+    )
     var export = listing.export(source, to: sink)
     export.restarts = record.isRestarting
     let parents = try listing.parent.map { parent in
@@ -192,15 +197,16 @@ struct SyncRun: Sendable {
   /// Returns the outcome of a listing that would begin although its parents are not all known or
   /// lack a value. One parent is checked for all: the values of a round have the same names, unless
   /// the file was changed during it.
-  private func refused(_ listing: SyncListing, _ wanted: [SyncPlaceholder]) throws -> Outcome? {
+  private func refused(_ listing: SyncListing, _ neededValues: [SyncPlaceholder]) throws -> Outcome?
+  {
     let record = try state.record(listing.name)
     guard let parent = try listing.parent.map({ try state.record($0) }), !record.isUnfinished else {
       return nil
     }
     let round = parent.lastRound(for: listing)
     let first = try state.parent(of: parent.name, in: round..<round + 1, after: -1)
-    return try Outcome.partial(listing, record, parent)
-      ?? Outcome.lacking(first?.values, for: listing, wanted)
+    return try Outcome.missingParents(listing, record, parent)
+      ?? Outcome.missingValues(first?.values, for: listing, neededValues)
   }
 
   /// Returns the record of the run that continues or begins; nil if the parent has no round to
@@ -256,14 +262,14 @@ struct SyncRun: Sendable {
     }
     switch report.end {
     case .complete, .alreadyComplete, .truncationSuspected, .running:
-      return ended(words, report.checkpoint, failed)
+      return outcomeAtEnd(words, report.checkpoint, failed)
     case .limit(let limit):
       return Outcome(
         kind: .limited,
         words: "\(words); its limit of \(limit.rawValue) ended this run, and the next goes on")
     case .cancelled: return Outcome(kind: .interrupted, words: words)
     case .failed(let done as SyncSink.AlreadyDone):
-      return ended(done.checkpoint.items.counted("item"), done.checkpoint, failed)
+      return outcomeAtEnd(done.checkpoint.items.counted("item"), done.checkpoint, failed)
     case .failed(is CancellationError): return Outcome(kind: .interrupted, words: words)
     case .failed(let error as PageError):
       return Outcome(kind: .failed, words: Self.words.line(error))
@@ -282,7 +288,7 @@ struct SyncRun: Sendable {
 
   /// Returns the outcome of a run that reached the end of its listing: complete unless items are
   /// missing that were declared, as in `ExportReport.isComplete`.
-  private static func ended(
+  private static func outcomeAtEnd(
     _ words: String, _ checkpoint: Checkpoint?, _ failed: Int
   ) -> Outcome {
     guard let missing = checkpoint?.missing else {
@@ -297,7 +303,7 @@ struct SyncRun: Sendable {
 
   /// Stores how a listing ended. A failed listing continues in a later round and does not delay the
   /// next listing.
-  private func ended(_ listing: SyncListing, _ outcome: Outcome, _ round: Int) throws {
+  private func storeEnd(of listing: SyncListing, _ outcome: Outcome, _ round: Int) throws {
     let readers = try file.listings.filter { $0.parent == listing.name }.map {
       try state.record($0.name)
     }
@@ -307,7 +313,9 @@ struct SyncRun: Sendable {
     try state.save(record)
     try state.dropParents(
       of: listing.name, upTo: read,
-      keeping: readers.map(\.parentRound) + [record.done, record.runRound, record.reached ?? 0])
+      keeping: readers.map(\.parentRound) + [
+        record.completeRound, record.runRound, record.incompleteRound ?? 0,
+      ])
   }
 }
 
@@ -328,18 +336,18 @@ extension SyncFile {
 
   /// The values of a listing's items that its descendants need, including those of its ancestors
   /// that it passes on, by the listing's name.
-  var wantedValues: [String: [SyncPlaceholder]] {
-    var wanted: [String: [SyncPlaceholder]] = [:]
+  var neededValues: [String: [SyncPlaceholder]] {
+    var needed: [String: [SyncPlaceholder]] = [:]
     for listing in listings.reversed() {
       guard let parent = listing.parent else { continue }
-      let passed = (wanted[listing.name] ?? []).filter { $0.listing != nil }
+      let passed = (needed[listing.name] ?? []).filter { $0.listing != nil }
       for placeholder in listing.placeholders + passed {
         let isOwn = placeholder.listing == nil || placeholder.listing == parent
         let value = isOwn ? SyncPlaceholder(placeholder.path) : placeholder
-        if wanted[parent]?.contains(value) != true { wanted[parent, default: []].append(value) }
+        if needed[parent]?.contains(value) != true { needed[parent, default: []].append(value) }
       }
     }
-    return wanted
+    return needed
   }
 }
 

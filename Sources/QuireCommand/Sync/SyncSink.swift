@@ -26,7 +26,7 @@ struct SyncSink: Sink {
   static func check(
     _ checkpoint: Checkpoint?, of listing: SyncListing, _ record: SyncState.Record
   ) throws(SinkError) {
-    guard record.run == 0, listing.parent != nil, checkpoint?.isOver == false else { return }
+    guard record.sinkRun == 0, listing.parent != nil, checkpoint?.isOver == false else { return }
     throw SinkError(
       .otherRequest,
       "The destination holds an unfinished run for parents that are not known any more.")
@@ -39,20 +39,20 @@ struct SyncSink: Sink {
       let checkpoint = session.checkpoint
       let next = checkpoint.map { $0.isOver ? $0.run + 1 : $0.run } ?? 1
       try Self.check(checkpoint, of: listing, record)
-      if record.run == 0 {
-        record.run = base.mode == .once ? checkpoint?.run ?? 1 : next
+      if record.sinkRun == 0 {
+        record.sinkRun = base.mode == .once ? checkpoint?.run ?? 1 : next
         try state.save(record)
       }
       if checkpoint == nil {
         try record.beginEmpty(listing, parent: listing.parent.map { try state.record($0) })
         try state.save(record)
       }
-      if let checkpoint, checkpoint.isOver, checkpoint.run == record.run {
+      if let checkpoint, checkpoint.isOver, checkpoint.run == record.sinkRun {
         throw AlreadyDone(checkpoint: checkpoint)
       }
       return SyncSession(session, values) { [state, listing] parents, finished in
         guard !parents.isEmpty || listing.since != nil else { return }
-        try state.note(record, parents: parents, finished: finished)
+        try state.store(record, parents: parents, finished: finished)
       } committed: { [state] in
         guard record.isRestarting else { return }
         record.isRestarting = false
@@ -69,17 +69,19 @@ struct SyncSink: Sink {
 final class SyncSession: SinkSession {
   private let base: any SinkSession
   private let values: SyncValues
-  private let note: (_ parents: [SyncState.Noted], _ finished: [String]) async throws -> Void
+  private let store:
+    (_ parents: [SyncState.StoredParent], _ finished: [String]) async throws -> Void
   private let committed: () throws -> Void
-  private var parents: [SyncState.Noted] = []
+  private var parents: [SyncState.StoredParent] = []
   private var finished: [String] = []
 
   init(
     _ base: any SinkSession, _ values: SyncValues,
-    note: @escaping (_ parents: [SyncState.Noted], _ finished: [String]) async throws -> Void,
+    store:
+      @escaping (_ parents: [SyncState.StoredParent], _ finished: [String]) async throws -> Void,
     committed: @escaping () throws -> Void = {}
   ) {
-    (self.base, self.values, self.note, self.committed) = (base, values, note, committed)
+    (self.base, self.values, self.store, self.committed) = (base, values, store, committed)
   }
 
   var checkpoint: Checkpoint? { base.checkpoint }
@@ -95,7 +97,7 @@ final class SyncSession: SinkSession {
   /// Stores the parents, then commits. If the commit fails, the same parents are stored again,
   /// which changes nothing.
   func commit(_ checkpoint: Checkpoint) async throws {
-    try await note(parents, finished)
+    try await store(parents, finished)
     (parents, finished) = ([], [])
     try await base.commit(checkpoint)
     try committed()
@@ -108,23 +110,23 @@ final class SyncSession: SinkSession {
 struct SyncValues: Sendable {
   let listing: SyncListing
   /// The placeholders for the values, as the descendants name them.
-  let wanted: [SyncPlaceholder]
+  let neededValues: [SyncPlaceholder]
   let source: SyncSource
 
   /// Returns the values that descendants need, for each item of a page, including those of its
   /// ancestors. A value that is missing or is not valid Unicode is null. Deleted items follow.
-  func all(of page: SinkPage) throws -> [SyncState.Noted] {
-    guard !wanted.isEmpty else { return [] }
+  func all(of page: SinkPage) throws -> [SyncState.StoredParent] {
+    guard !neededValues.isEmpty else { return [] }
     let above: JSONValue = listing.parent == nil ? .null : try source.values(at: page.position)
     let items = try page.items.map { item in
-      let members = try wanted.map { placeholder in
+      let members = try neededValues.map { placeholder in
         JSONValue.Member(
           SyncSource.name(of: placeholder, for: listing.name),
           try placeholder.listing == nil
             ? item.valueIfUnicode(at: placeholder.path) ?? .null
             : noted(placeholder, in: above))
       }
-      return SyncState.Noted("\(JSONValue.object(members))", item: try key(of: item, above))
+      return SyncState.StoredParent("\(JSONValue.object(members))", item: try key(of: item, above))
     }
     return items + (try page.deleted.compactMap { try key(of: $0, above).map { .init(gone: $0) } })
   }

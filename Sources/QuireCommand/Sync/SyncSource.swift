@@ -30,7 +30,7 @@ final class SyncSource: Sendable {
   }
 
   /// The place of a page: a parent and a position in its listing.
-  private struct Place {
+  private struct PagePlace {
     var parent: SyncState.Parent
     /// Nil at the beginning of the parent's listing.
     var inner: Position?
@@ -54,7 +54,7 @@ final class SyncSource: Sendable {
   /// The number of parents whose listings are read at a time.
   private let parallel: Int
   /// The members that `with` adds, and the paths at which items must not have them already.
-  private let given: [(name: String, path: PagePath)]
+  private let addedMembers: [(name: String, path: PagePath)]
   private let notes = Mutex(Notes())
 
   private struct Notes {
@@ -87,7 +87,7 @@ final class SyncSource: Sendable {
     self.origins = origins
     self.parents = parents
     self.parallel = parallel
-    given = listing.with.compactMap { member in
+    addedMembers = listing.with.compactMap { member in
       (try? PagePath(PagePath.pointer(to: member.name))).map { (member.name, $0) }
     }
   }
@@ -124,11 +124,11 @@ final class SyncSource: Sendable {
     do {
       found = try await read(place, since, open)
     } catch let error as PageError {
-      guard try await leavesOut(error, of: place.parent) else { throw error }
+      guard try await mayLeaveOutRest(after: error, of: place.parent) else { throw error }
       var page = Page<RawItem>([])
       page.traffic = error.traffic
       page.traffic.items = 0
-      try await leave(place.parent, behind: &page, error, open)
+      try await leaveOutRest(of: place.parent, behind: &page, error, open)
       return page
     }
     return try await page(of: found, at: place, position, open)
@@ -137,16 +137,17 @@ final class SyncSource: Sendable {
   /// Returns a page of a parent's listing as a page of the whole; nil means that the parent's
   /// listing has ended.
   private func page(
-    of found: Page<RawItem>?, at place: Place, _ position: Position?, _ open: OpenWalk<Int>
+    of found: Page<RawItem>?, at place: PagePlace, _ position: Position?, _ open: OpenWalk<Int>
   ) async throws -> Page<RawItem> {
-    var page = Page<RawItem>(try found?.items.map { try with(place.parent, $0) } ?? [])
+    var page = Page<RawItem>(
+      try found?.items.map { try addingMembers(of: place.parent, to: $0) } ?? [])
     var tally = place.tally
     if let found { try fill(&page, from: found, at: place, &tally) }
     if let inner = found?.next {
       page.next = Self.position(place.parent, try inner.sealedJSON, tally)
     } else if let failure = found?.nextFailure {
-      if try await leavesOut(failure, of: place.parent) {
-        try await leave(place.parent, behind: &page, failure, open)
+      if try await mayLeaveOutRest(after: failure, of: place.parent) {
+        try await leaveOutRest(of: place.parent, behind: &page, failure, open)
       }
     } else {
       notes.withLock { $0.failed.inARow = 0 }
@@ -158,14 +159,14 @@ final class SyncSource: Sendable {
         // while the next one is read.
         notes.withLock { $0.finished[position == .start ? nil : position] = place.parent.values }
       }
-      try await proceed(from: place.parent, behind: &page, open)
+      try await continueWithNextParent(after: place.parent, behind: &page, open)
     }
     return page
   }
 
   /// Copies the properties of a parent's page, except for its next position, and counts its items.
   private func fill(
-    _ page: inout Page<RawItem>, from found: Page<RawItem>, at place: Place,
+    _ page: inout Page<RawItem>, from found: Page<RawItem>, at place: PagePlace,
     _ tally: inout ItemTally
   ) throws {
     page.traffic = found.traffic
@@ -187,7 +188,7 @@ final class SyncSource: Sendable {
   /// Returns the page of a parent's listing; nil if the listing has ended, or if it is missing and
   /// the file says to skip it.
   private func read(
-    _ place: Place, _ since: JSONValue?, _ open: OpenWalk<Int>
+    _ place: PagePlace, _ since: JSONValue?, _ open: OpenWalk<Int>
   ) async throws -> Page<RawItem>? {
     if place.inner == nil, let placeholder = try missingValue(place.parent) {
       guard listing.skipsMissing else {
@@ -232,18 +233,18 @@ final class SyncSource: Sendable {
 
   /// Whether to leave out a parent's listing that failed with `error`. False after several failures
   /// in a row: the run then stops, and the next one continues here.
-  private func leavesOut(
-    _ error: PageError, of parent: SyncState.Parent
+  private func mayLeaveOutRest(
+    after error: PageError, of parent: SyncState.Parent
   ) async throws -> Bool {
     guard case .noted = parents, failed.inARow < Failures.mostInARow else { return false }
-    return try await isOfOneParent(error, parent) {
+    return try await concernsOneParent(error, parent) {
       try self.others(than: parent.number)
     }
   }
 
   /// Leaves out the rest of a parent's listing, and counts at least one item as missing.
-  private func leave(
-    _ parent: SyncState.Parent, behind page: inout Page<RawItem>, _ error: PageError,
+  private func leaveOutRest(
+    of parent: SyncState.Parent, behind page: inout Page<RawItem>, _ error: PageError,
     _ open: OpenWalk<Int>
   ) async throws {
     try forget(parent)
@@ -255,7 +256,7 @@ final class SyncSource: Sendable {
     }
     page.nextFailure = nil
     page.metadata[MissingItems.self] = MissingItems(1)
-    try await proceed(from: parent, behind: &page, open)
+    try await continueWithNextParent(after: parent, behind: &page, open)
   }
 
   /// Makes the next run read all of a parent's listing, not only what has changed since this run.
@@ -265,8 +266,8 @@ final class SyncSource: Sendable {
   }
 
   /// Skips the rest of this parent's listing and continues with the next parent.
-  private func proceed(
-    from parent: SyncState.Parent, behind page: inout Page<RawItem>, _ open: OpenWalk<Int>
+  private func continueWithNextParent(
+    after parent: SyncState.Parent, behind page: inout Page<RawItem>, _ open: OpenWalk<Int>
   ) async throws {
     await open.closeListing()
     page.next = try next(after: parent.number).map { Self.position($0, .null) }
@@ -290,11 +291,13 @@ final class SyncSource: Sendable {
   /// Whether a failure concerns one parent's listing alone, so that the others can still be read. A
   /// later run reads the failed listing anew and replaces items by key. False if the server
   /// throttles or refuses all requests, or if it does not answer for another parent either.
-  func isOfOneParent(
+  func concernsOneParent(
     _ error: PageError, _ parent: SyncState.Parent,
     others: () async throws -> [SyncState.Parent]
   ) async throws -> Bool {
-    guard listing.parent != nil, listing.destination.mode == .upsert, !Self.isOfAll(error) else {
+    guard listing.parent != nil, listing.destination.mode == .upsert,
+      !Self.concernsAllRequests(error)
+    else {
       return false
     }
     guard Self.isOutage(error) else { return true }
@@ -304,7 +307,7 @@ final class SyncSource: Sendable {
     return false
   }
 
-  private static func isOfAll(_ error: PageError) -> Bool {
+  private static func concernsAllRequests(_ error: PageError) -> Bool {
     let codes: [PageError.Code] = [
       .tls, .throttled, .credentialsFailed, .refusedAddress, .clientClosed, .invalidArgument,
       .positionMismatch,
@@ -342,7 +345,7 @@ final class SyncSource: Sendable {
       await walk.close()
       return true
     } catch let error as PageError {
-      return !Self.isOutage(error) && !Self.isOfAll(error)
+      return !Self.isOutage(error) && !Self.concernsAllRequests(error)
     }
   }
 
@@ -383,14 +386,14 @@ final class SyncSource: Sendable {
 
   /// Returns the start of a parent's listing. A run that is continued begins it with the parent's
   /// newest values.
-  private func start(of parent: SyncState.Parent) throws -> Place {
+  private func start(of parent: SyncState.Parent) throws -> PagePlace {
     guard case .noted(let state, _) = parents, listing.parent != nil else {
-      return Place(parent: parent)
+      return PagePlace(parent: parent)
     }
-    return Place(parent: try state.newest(of: parent))
+    return PagePlace(parent: try state.newest(of: parent))
   }
 
-  private func place(_ position: Position?) throws -> Place? {
+  private func place(_ position: Position?) throws -> PagePlace? {
     guard let value = position?.value else { return try next(after: -1).map { try start(of: $0) } }
     guard let number = value["parent"]?.integer, let parent = try next(after: number - 1),
       parent.number == number
@@ -401,7 +404,7 @@ final class SyncSource: Sendable {
           + "listing anew by --restart.")
     }
     guard let inner = value["at"], inner != .null else { return try start(of: parent) }
-    return Place(
+    return PagePlace(
       parent: try begun(parent, value["values"]?.integer),
       inner: try Position(sealedJSON: inner),
       tally: ItemTally(value))
@@ -419,8 +422,8 @@ final class SyncSource: Sendable {
     var place: [JSONValue.Member] = [
       .init("parent", .number("\(parent.number)")), .init("at", inner),
     ]
-    if inner != .null, let noted = parent.noted {
-      place.append(.init("values", .number("\(noted)")))
+    if inner != .null, let newest = parent.newestNumber {
+      place.append(.init("values", .number("\(newest)")))
     }
     return Position(.object(place + (tally?.members ?? [])))
   }
@@ -438,7 +441,7 @@ final class SyncSource: Sendable {
       throw unnoted(unknown)
     }
     return listing.url.placeholders.first { placeholder in
-      !listing.isOwn(placeholder) && (value(placeholder, in: values)?.scalarText ?? "").isEmpty
+      !listing.isBuiltIn(placeholder) && (value(placeholder, in: values)?.scalarText ?? "").isEmpty
     }
       ?? listing.body?.placeholders.first { value($0, in: values) == .null }
   }
@@ -507,7 +510,7 @@ final class SyncSource: Sendable {
     _ placeholder: SyncPlaceholder, in values: JSONValue, _ part: Partition? = nil,
     _ since: JSONValue? = nil
   ) -> JSONValue? {
-    if listing.isOwn(placeholder) {
+    if listing.isBuiltIn(placeholder) {
       return placeholder.listing == SyncSplit.name
         ? SyncSplit.value(placeholder.path, of: part) : since
     }
@@ -524,9 +527,9 @@ final class SyncSource: Sendable {
   }
 
   /// Returns the item with the members that `with` adds.
-  private func with(_ parent: SyncState.Parent, _ item: RawItem) throws -> RawItem {
+  private func addingMembers(of parent: SyncState.Parent, to item: RawItem) throws -> RawItem {
     guard !listing.with.isEmpty else { return item }
-    for (name, path) in given where try item.compact(at: path) != nil {
+    for (name, path) in addedMembers where try item.compact(at: path) != nil {
       throw PageError(
         .invalidArgument,
         "Items of \(ServerText(listing.name)) have a member \(ServerText(name)) of their own, which with would "

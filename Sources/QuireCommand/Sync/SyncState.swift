@@ -23,14 +23,14 @@ final class SyncState: Sendable {
     var values: String
     /// The number under which newer values of the item were stored; nil if `values` belong to
     /// `number`.
-    var noted: Int?
+    var newestNumber: Int?
 
     /// The stand-in for the parent of a listing that has none.
     static let none = Parent(number: 0, values: "{}")
   }
 
   /// A parent's item on a page, to be stored.
-  struct Noted: Sendable {
+  struct StoredParent: Sendable {
     /// The values that its children need, a JSON object.
     let values: String
     /// The item's identity across rounds: its key as a JSON array, or its values if it has no key.
@@ -53,13 +53,13 @@ final class SyncState: Sendable {
     var name: String
     /// The round in which its last complete run began, and the round in which it last ended, in any
     /// way; 0 for none.
-    var done = 0
-    var tried = 0
+    var completeRound = 0
+    var endedRound = 0
     /// The round in which the last run began, if the run reached the end of its parents but was
     /// incomplete: all that it read is in the destination. Nil if the last run was complete.
-    var reached: Int?
+    var incompleteRound: Int?
     /// The number of the destination's run that this round is to complete; 0 before it began.
-    var run = 0
+    var sinkRun = 0
     /// The round in which the run began, under which its items are stored as parents.
     var runRound = 0
     /// Whether the first commit is still to remove the destination's earlier contents.
@@ -69,11 +69,11 @@ final class SyncState: Sendable {
     var parentRound = 0
     var firstParentRound: Int?
     /// The last round whose parents a complete run has read.
-    var read: Int?
+    var readParentRound: Int?
     /// For a listing that stores only changes: the last round whose items were dropped, and the
     /// last round that stored all items because its destination was empty.
-    var dropped: Int?
-    var whole: Int?
+    var droppedRound: Int?
+    var fullRound: Int?
     var definition: [String: String] = [:]
     /// The greatest increment value that the last complete run has seen, as JSON. It is for
     /// display; the value in the destination counts.
@@ -86,6 +86,18 @@ final class SyncState: Sendable {
     /// How the listing last ended; nil if it was never read.
     var outcome: SyncRun.Outcome?
 
+    private enum CodingKeys: String, CodingKey {
+      case name, runRound, isRestarting, parentRound, firstParentRound, definition, watermark
+      case planned, began, ended, outcome
+      case completeRound = "done"
+      case endedRound = "tried"
+      case incompleteRound = "reached"
+      case sinkRun = "run"
+      case readParentRound = "read"
+      case droppedRound = "dropped"
+      case fullRound = "whole"
+    }
+
     /// The rounds whose parents the run reads; empty if it has read all of them.
     var parentRounds: Range<Int> {
       min(firstParentRound ?? parentRound, parentRound + 1)..<parentRound + 1
@@ -95,15 +107,17 @@ final class SyncState: Sendable {
     /// incomplete round: a listing that is replaced needs all items, and one that is read once has
     /// no later round for the missing ones.
     func lastRound(for child: SyncListing) -> Int {
-      child.destination.mode == .upsert ? reached ?? done : done
+      child.destination.mode == .upsert ? incompleteRound ?? completeRound : completeRound
     }
 
     /// Returns the last round of `parent` whose items a complete run has read; 0 for another
     /// parent.
-    func read(of parent: String?) -> Int { definition["for"] == parent ? read ?? 0 : 0 }
+    func readParentRound(of parent: String?) -> Int {
+      definition["for"] == parent ? readParentRound ?? 0 : 0
+    }
 
     /// Whether the next read continues an unfinished run.
-    var isUnfinished: Bool { run > 0 || began > ended }
+    var isUnfinished: Bool { sinkRun > 0 || began > ended }
   }
 
   /// The names of the database's tables, which no listing may use.
@@ -193,17 +207,17 @@ final class SyncState: Sendable {
 
   // MARK: Rounds
 
-  /// Returns the current round, or begins another where `SyncKnown.begins(_:)` says so. `some`
+  /// Returns the current round, or begins another where `SyncSnapshot.begins(_:)` says so. `some`
   /// names the listings of a partial run; it is empty for all.
   func beginRound(of some: [String] = []) throws -> Int {
-    let known = try known(some)
-    guard known.begins(some) else { return known.round }
+    let snapshot = try snapshot(of: some)
+    guard snapshot.begins(some) else { return snapshot.round }
     try write { database in
       try database.execute(
         sql: "DELETE FROM round; INSERT INTO round (number, isOver, isPartial) VALUES (?, 0, ?)",
-        arguments: [known.round + 1, (known.isOver || known.isPartial) && !some.isEmpty])
+        arguments: [snapshot.round + 1, (snapshot.isOver || snapshot.isPartial) && !some.isEmpty])
     }
-    return known.round + 1
+    return snapshot.round + 1
   }
 
   /// Ends the round, all of whose listings have ended in some way. A partial run ends only a round
@@ -254,7 +268,7 @@ final class SyncState: Sendable {
 
   /// Stores parents of the run, the values of parents whose listing it read to the end, and the
   /// record.
-  func note(_ record: Record, parents: [Noted], finished: [String]) throws {
+  func store(_ record: Record, parents: [StoredParent], finished: [String]) throws {
     try write { database in
       // A repeated item gets a new number, because the values that came last count.
       let parent = try database.cachedStatement(
@@ -327,7 +341,7 @@ final class SyncState: Sendable {
       try String.fetchOne(
         database, sql: "SELECT \"values\" FROM parents WHERE number = ?", arguments: [number])
     }
-    return values.map { Parent(number: parent.number, values: $0, noted: number) } ?? parent
+    return values.map { Parent(number: parent.number, values: $0, newestNumber: number) } ?? parent
   }
 
   /// Returns the number of parents in some rounds, all or those before `number`.
@@ -345,7 +359,7 @@ final class SyncState: Sendable {
   /// Whether a child listing's last run that reached the end of its parents read the listing of
   /// this parent to its end. If not, the increment's greatest value does not apply to this parent.
   func hasSeen(_ values: String, by record: Record) throws -> Bool {
-    let last = record.reached ?? record.done
+    let last = record.incompleteRound ?? record.completeRound
     guard last > 0 else { return false }
     return try read { database in
       try Bool.fetchOne(
@@ -379,7 +393,7 @@ final class SyncState: Sendable {
 }
 
 /// The state of a sync's last round and of its listings.
-struct SyncKnown: Sendable {
+struct SyncSnapshot: Sendable {
   /// The last round; 0 for none.
   var round = 0
   var isOver = true
@@ -394,24 +408,25 @@ struct SyncKnown: Sendable {
   /// Whether the next run begins another round: the last one is over, or has nothing left for the
   /// listings to read. `some` names the listings of a partial run; it is empty for all.
   func begins(_ some: [String]) -> Bool {
-    isOver || (some.isEmpty ? isPartial : some.allSatisfy { record($0).tried >= round })
+    isOver || (some.isEmpty ? isPartial : some.allSatisfy { record($0).endedRound >= round })
   }
 }
 
 extension SyncState {
   /// Returns the state of the last round and of the named listings.
-  func known(_ names: [String]) throws -> SyncKnown {
-    var known = SyncKnown()
+  func snapshot(of names: [String]) throws -> SyncSnapshot {
+    var snapshot = SyncSnapshot()
     let row = try read {
       try Row.fetchOne($0, sql: "SELECT number, isOver, isPartial FROM round")
     }
-    if let row { (known.round, known.isOver, known.isPartial) = (row[0], row[1], row[2]) }
+    if let row { (snapshot.round, snapshot.isOver, snapshot.isPartial) = (row[0], row[1], row[2]) }
     for name in names {
       let record = try record(name)
-      known.records[name] = record
-      known.parents[name] = try countParents(of: name, in: record.done..<record.done + 1)
+      snapshot.records[name] = record
+      snapshot.parents[name] = try countParents(
+        of: name, in: record.completeRound..<record.completeRound + 1)
     }
-    return known
+    return snapshot
   }
 }
 
@@ -419,7 +434,7 @@ extension SyncState {
 extension SyncState.Record {
   /// Begins a run, which reads the parents of rounds up to `parentRound`.
   mutating func begin(_ listing: SyncListing, in round: Int, parentRound: Int) {
-    firstParentRound = listing.readsChangedParents ? read(of: listing.parent) + 1 : nil
+    firstParentRound = listing.readsChangedParents ? readParentRound(of: listing.parent) + 1 : nil
     definition = listing.definition
     (runRound, self.parentRound) = (round, parentRound)
     began = Date().timeIntervalSince1970
@@ -429,7 +444,7 @@ extension SyncState.Record {
   /// if it would get only the items of changed parents.
   mutating func beginEmpty(_ listing: SyncListing, parent: Self?) throws(SinkError) {
     if listing.readsChangedParents, let parent, parentRounds.lowerBound > 1,
-      !parentRounds.contains(parent.whole ?? 0)
+      !parentRounds.contains(parent.fullRound ?? 0)
     {
       throw SinkError(
         .unfit,
@@ -437,7 +452,7 @@ extension SyncState.Record {
           + "items of all others. Begin both anew by --restart --only \(parent.name) --only \(listing.name)."
       )
     }
-    if listing.notesChanges { whole = runRound }
+    if listing.notesChanges { fullRound = runRound }
   }
 
   /// Returns the last round whose parents no reader needs, apart from rounds that unfinished runs
@@ -445,26 +460,26 @@ extension SyncState.Record {
   mutating func drop(_ listing: SyncListing, readBy readers: [Self]) -> Int {
     guard listing.notesChanges else { return .max }
     // Items are not kept for readers that may be added later.
-    let read = readers.map { $0.read(of: name) }.min() ?? done
-    dropped = max(dropped ?? 0, read)
+    let read = readers.map { $0.readParentRound(of: name) }.min() ?? completeRound
+    droppedRound = max(droppedRound ?? 0, read)
     return read
   }
 
   /// Records how the listing ended in a round.
   mutating func end(_ outcome: SyncRun.Outcome, of listing: SyncListing, in round: Int) {
-    tried = round
+    endedRound = round
     ended = max(Date().timeIntervalSince1970, began)
     self.outcome = outcome
     switch outcome.kind {
     case .complete:
       // A listing that is read once keeps its parents under the round that read it.
-      if listing.destination.mode != .once || done == 0 { done = runRound }
-      (run, isRestarting, read, reached) = (0, false, parentRound, nil)
+      if listing.destination.mode != .once || completeRound == 0 { completeRound = runRound }
+      (sinkRun, isRestarting, readParentRound, incompleteRound) = (0, false, parentRound, nil)
       watermark = outcome.watermark?.description ?? watermark
     // The next round reads it anew.
     case .incomplete:
-      if listing.destination.mode == .upsert { reached = runRound }
-      (run, runRound, isRestarting) = (0, done, false)
+      if listing.destination.mode == .upsert { incompleteRound = runRound }
+      (sinkRun, runRound, isRestarting) = (0, completeRound, false)
     // The next round goes on with the run.
     case .limited, .failed, .interrupted, .skipped, .running: break
     }

@@ -10,7 +10,7 @@ import QuirePagination
 /// What a sync has done, and what it would do next.
 struct SyncStatus {
   let file: SyncFile
-  let known: SyncKnown
+  let snapshot: SyncSnapshot
   /// Whether a command is working on the file; nil if that cannot be told.
   let isRunning: Bool?
 
@@ -19,7 +19,7 @@ struct SyncStatus {
     var refusals: [String: String] = [:]
     let round = round(of: names)
     for listing in file.listings(named: names) {
-      guard restarts || known.record(listing.name).tried < round else { continue }
+      guard restarts || snapshot.record(listing.name).endedRound < round else { continue }
       refusals[listing.name] = await refusal(of: listing, restarts: restarts)
     }
     return refusals
@@ -28,13 +28,14 @@ struct SyncStatus {
   /// Returns the refusal that a run would find: first by the definition of an unfinished run, then
   /// by the destination. Machines that share a destination check it themselves.
   private func refusal(of listing: SyncListing, restarts: Bool) async -> String? {
-    let record = restarts ? SyncState.Record(name: listing.name) : known.record(listing.name)
+    let record = restarts ? SyncState.Record(name: listing.name) : snapshot.record(listing.name)
     // On several machines, each unit has a run of its own.
-    let isUnfinished = file.isShared ? record.runRound > record.done : record.isUnfinished
-    if isUnfinished, let outcome = SyncRun.Outcome.changed(listing, since: record) {
+    let isUnfinished = file.isShared ? record.runRound > record.completeRound : record.isUnfinished
+    if isUnfinished, let outcome = SyncRun.Outcome.definitionChanged(listing, since: record) {
       return outcome.words
     }
-    guard !file.isShared, ExportForecast.Standing.isToBeOpened(listing.destination.path) else {
+    guard !file.isShared, ExportForecast.DestinationState.isToBeOpened(listing.destination.path)
+    else {
       return nil
     }
     do {
@@ -52,17 +53,17 @@ struct SyncStatus {
   /// Whether the next run begins another round.
   private func begins(_ names: [String]) -> Bool {
     let listings = file.listings(named: names)
-    return known.begins(listings.count < file.listings.count ? listings.map(\.name) : [])
+    return snapshot.begins(listings.count < file.listings.count ? listings.map(\.name) : [])
   }
 
   private func round(of names: [String]) -> Int {
-    begins(names) ? known.round + 1 : known.round
+    begins(names) ? snapshot.round + 1 : snapshot.round
   }
 
   /// Returns a line for each listing, in order: whether it would be read, begun anew or refused.
   func plan(only names: [String], restarts: Bool, refusals: [String: String]) -> String {
     let listings = file.listings(named: names)
-    let records = listings.map { known.record($0.name) }
+    let records = listings.map { snapshot.record($0.name) }
     let round = round(of: names)
     var lines = [begins(names) ? "A new round, \(round):" : "Round \(round) goes on:"]
     for (listing, record) in zip(listings, records) {
@@ -72,16 +73,16 @@ struct SyncStatus {
       }
       let to =
         "\(Self.name(of: listing))\(listing.destination.mode.map { " (\($0.rawValue))" } ?? "")"
-      let isDone = record.tried >= round
+      let isDone = record.endedRound >= round
       let what =
         restarts || record.isRestarting && !isDone
         ? "begins anew, and its first commit takes away what is there"
-        : isDone ? "nothing: done in this round" : record.run > 0 ? "goes on" : "begins a run"
+        : isDone ? "nothing: done in this round" : record.sinkRun > 0 ? "goes on" : "begins a run"
       let url = listing.url.text
       let from = Redactor(fields: [:], urls: [url]).identity(of: url)
       var line = "  \(listing.name): \(what), from \(from) to \(to)"
       if let parent = listing.parent {
-        let count = known.record(parent).done > 0 ? known.parents[parent] : nil
+        let count = snapshot.record(parent).completeRound > 0 ? snapshot.parents[parent] : nil
         line += ", for each of \(parent)\(count.map { " (\($0) when it was read last)" } ?? "")"
       }
       let greatest = record.watermark.flatMap { try? JSONValue(parsing: $0) }
@@ -98,7 +99,7 @@ struct SyncStatus {
   var table: String {
     var rows = [["LISTING", "TO", "BEGAN", "ENDED", "OUTCOME"]]
     for listing in file.listings {
-      let record = known.record(listing.name)
+      let record = snapshot.record(listing.name)
       rows.append([
         listing.name, Self.name(of: listing), Self.time(record.began),
         record.ended >= record.began ? Self.time(record.ended) : "-",

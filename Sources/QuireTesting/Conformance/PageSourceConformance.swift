@@ -46,7 +46,7 @@ public struct PageSourceConformance<Source: PageSource>: Sendable {
     try await checkCursor(pages)
     try await checkResumption(pages)
     try await checkCancellation()
-    try await checkCancellationOnTheWay()
+    try await checkCancellationWhileRunning()
   }
 
   private func walkByHand(_ source: Source) async throws -> [Page<Source.Item>] {
@@ -148,7 +148,7 @@ public struct PageSourceConformance<Source: PageSource>: Sendable {
     await source.close(at: nil)
   }
 
-  private func checkCancellationOnTheWay() async throws {
+  private func checkCancellationWhileRunning() async throws {
     guard let makeHeldSource else { return }
     let gate = Gate()
     let source = try await makeHeldSource(gate)

@@ -7,16 +7,35 @@ import QuirePagination
 
 extension ExportForecast {
   /// The state of a destination, and what an export would do with it.
-  struct Standing: Sendable, Encodable {
+  struct DestinationState: Sendable, Encodable {
     enum Plan: String, Sendable, Encodable {
       case begin, beginAnew, goOn, beginNextRun, nothing, refuse
+    }
+
+    /// Why nothing would be done, or why the export would be refused.
+    enum Reason: Sendable, Encodable {
+      case complete
+      /// The option whose limit was reached.
+      case limit(String)
+      case refusal(String)
+
+      var words: String {
+        switch self {
+        case .complete: "complete"
+        case .limit(let words), .refusal(let words): words
+        }
+      }
+
+      func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        try container.encode(words)
+      }
     }
 
     /// The path or server, and the table.
     var name: String
     var plan: Plan
-    /// Why nothing would be done, or why the export would be refused.
-    var reason: String?
+    var reason: Reason?
     /// The committed pages and items of the run.
     var pages = 0
     var items = 0
@@ -34,43 +53,43 @@ extension ExportForecast {
 
 extension ExportPlan {
   /// Returns what the destination holds, and what an export would do with it.
-  func standing(
+  func destinationState(
     _ cursor: Cursor<RawItem>
-  ) async throws -> (ExportForecast.Standing?, Export.Prospect?) {
+  ) async throws -> (ExportForecast.DestinationState?, Export.Prospect?) {
     guard let sink = files.sink, let path = files.items, files.point == nil else {
       return (nil, nil)
     }
-    var standing = ExportForecast.Standing(
+    var state = ExportForecast.DestinationState(
       name: DestinationRequest.shown(path, table: files.table), plan: .begin)
-    guard ExportForecast.Standing.isToBeOpened(path) else { return (standing, nil) }
+    guard ExportForecast.DestinationState.isToBeOpened(path) else { return (state, nil) }
     var export = Export(cursor.limited(to: limits).resuming(from: start), to: sink)
     export.restarts = restarts
     do {
       let prospect = try await export.prospect()
-      (standing.pages, standing.items) = (prospect.found?.pages ?? 0, prospect.found?.items ?? 0)
+      (state.pages, state.items) = (prospect.found?.pages ?? 0, prospect.found?.items ?? 0)
       switch prospect.end {
       case .limit(let limit)?:
-        (standing.plan, standing.reason) = (.nothing, "--max-\(limit.rawValue)")
-      case .some: (standing.plan, standing.reason) = (.nothing, "complete")
-      case nil where prospect.isResumed: standing.plan = .goOn
-      case nil where prospect.found != nil: standing.plan = .beginNextRun
-      case nil: standing.plan = restarts ? .beginAnew : .begin
+        (state.plan, state.reason) = (.nothing, .limit("--max-\(limit.rawValue)"))
+      case .some: (state.plan, state.reason) = (.nothing, .complete)
+      case nil where prospect.isResumed: state.plan = .goOn
+      case nil where prospect.found != nil: state.plan = .beginNextRun
+      case nil: state.plan = restarts ? .beginAnew : .begin
       }
-      return (standing, prospect)
+      return (state, prospect)
     } catch {
-      standing.plan = .refuse
+      state.plan = .refuse
       do {
         try refuse(error)
-        standing.reason = "\(error)"
+        state.reason = .refusal("\(error)")
       } catch {
-        standing.reason = (error as? ValidationError)?.message ?? "\(error)"
+        state.reason = .refusal((error as? ValidationError)?.message ?? "\(error)")
       }
-      return (standing, nil)
+      return (state, nil)
     }
   }
 }
 
-extension ExportForecast.Standing {
+extension ExportForecast.DestinationState {
   var words: String {
     let held = "\(pages.counted("page")), \(items.counted("item"))"
     return switch plan {
@@ -78,11 +97,13 @@ extension ExportForecast.Standing {
     case .beginAnew: "an export begins anew, and its first commit takes away what is there"
     case .goOn: "an export goes on behind what is committed, \(held)"
     case .beginNextRun: "a complete export is there, \(held): another run of it begins"
-    case .refuse: "an export would be refused: \(reason ?? "")"
-    case .nothing where reason == "complete":
-      "the whole export is there, \(held): nothing would be requested"
+    case .refuse: "an export would be refused: \(reason?.words ?? "")"
     case .nothing:
-      "\(held) are there, which is all that \(reason ?? "a limit") allows: nothing would be requested"
+      if case .complete = reason {
+        "the whole export is there, \(held): nothing would be requested"
+      } else {
+        "\(held) are there, which is all that \(reason?.words ?? "a limit") allows: nothing would be requested"
+      }
     }
   }
 }

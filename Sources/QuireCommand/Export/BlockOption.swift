@@ -8,7 +8,7 @@ import QuirePagination
 /// A value is the name of a case, with its own value after a colon and further members after
 /// commas: `sameCursor`, `body:/next`, `offset:0,step:pageSize`, `flag:/last,continuesWhile:false`.
 /// A block may also be written in JSON.
-enum StepSpec {
+enum BlockOption {
   /// Parses the block that an option's words describe.
   static func block<Value: Block>(_ text: String, _ option: String) throws -> Value {
     do {

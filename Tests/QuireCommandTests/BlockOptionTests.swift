@@ -8,21 +8,21 @@ import Testing
 @testable import QuireCommand
 
 @Suite("The grammar of --next, --send and --end")
-struct StepSpecTests {
+struct BlockOptionTests {
   private static func next(_ text: String) throws -> Pagination.Next {
-    try StepSpec.block(text, "--next")
+    try BlockOption.block(text, "--next")
   }
 
   private static func send(_ text: String) throws -> Pagination.Placement {
-    try StepSpec.block(text, "--send")
+    try BlockOption.block(text, "--send")
   }
 
   private static func end(_ text: String) throws -> Pagination.End {
-    try StepSpec.block(text, "--end")
+    try BlockOption.block(text, "--end")
   }
 
   private static func total(_ text: String) throws -> Pagination.TotalSource {
-    try StepSpec.block(text, "--total")
+    try BlockOption.block(text, "--total")
   }
 
   @Test("Each word of --next is the source it names")
