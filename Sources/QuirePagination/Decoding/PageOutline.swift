@@ -38,7 +38,7 @@ package struct PageOutline: Sendable {
   /// The most values in an outline. An envelope has some dozens.
   package static let mostNodes = 1_000
   /// The most names from the root to a value.
-  package static let greatestDepth = 6
+  static let greatestDepth = 6
   /// The most bytes of a text that is kept: the limit that `CursorCheck` has for links.
   package static let longestText = 8 << 10
   /// The most elements of a list that are searched for a link with a relation.
