@@ -45,15 +45,16 @@ struct FeedPoller: Sendable {
         poll: FeedPoll(postponed: postponed, at: now), traffic: reading.traffic, isUnchanged: false,
         error: error)
     }
-    var shared = subscription.sharedIdentities ?? []
-    Self.tellApart(&reading.entries, &shared)
     var known = subscription
     known.feed = reading.feed ?? subscription.feed
-    known.sharedIdentities = shared.isEmpty ? nil : shared
     if reading.error == nil { known.validators = validators.snapshot }
     if reading.first != nil {
       known.health.olderPagesError = reading.failure.flatMap(Self.mayPass)?.message
+      known.newest = newest(of: reading, known) ?? subscription.newest
     }
+    var shared = subscription.sharedIdentities ?? []
+    Self.tellApart(&reading.entries, &shared)
+    known.sharedIdentities = shared.isEmpty ? nil : shared
     note(reading, at: now, in: &known.health)
     var outcome = outcome(of: known, reading, now)
     let redirect = reading.first?.http?.permanentRedirect
@@ -74,12 +75,13 @@ struct FeedPoller: Sendable {
     var client = client
     client.configuration.validators = validators
     if !Self.isAtHome(subscription) { client = client.led }
-    let isFirst =
-      subscription.health.lastSuccess == nil || subscription.health.olderPagesError != nil
-    let pages = isFirst ? max(1, settings.pagesAtFirst) : 1
-    client.configuration.keepsConnections = !isLast || pages > 1
-    let walk = client.feed(at: subscription.schedule.url, options: settings.options).pages
-      .limited(to: Limits(pages: pages)).walk()
+    let limits = limits(of: subscription)
+    // A poll seldom reads more than one page of a feed with known entries.
+    let readsOn = subscription.newest == nil && limits.pages != 1
+    client.configuration.keepsConnections = !isLast || readsOn
+    let walk = client.feed(
+      at: subscription.schedule.url, options: settings.options, isLast: Self.isLast(subscription)
+    ).pages.limited(to: limits).walk()
     var reading = Reading()
     do {
       for try await page in walk { Self.take(page, &reading) }
@@ -90,6 +92,46 @@ struct FeedPoller: Sendable {
     }
     reading.traffic = walk.report.traffic
     return reading
+  }
+
+  /// The maximum number of pages of a poll of a feed whose entries are known.
+  private static let mostPages = 10
+
+  /// Returns the limits of a poll. If entries of the feed are known, all its pages together are
+  /// limited like one page, because a hostile feed has new entries on each.
+  private func limits(of subscription: FeedSubscription) -> Limits {
+    if subscription.newest != nil {
+      return Limits(
+        pages: Self.mostPages, bytes: client.configuration.transferLimits.decodedBytes)
+    }
+    let isFirst =
+      subscription.health.lastSuccess == nil || subscription.health.olderPagesError != nil
+    return Limits(pages: isFirst ? max(1, settings.pagesAtFirst) : 1)
+  }
+
+  /// Returns a check whether a page is the last to read: whether it has a known entry, or is
+  /// unchanged. Returns nil if no entry is known.
+  private static func isLast(
+    _ subscription: FeedSubscription
+  ) -> (@Sendable (Page<FeedEntry>) -> Bool)? {
+    guard let newest = subscription.newest.map(Set.init) else { return nil }
+    let isRetry = subscription.health.olderPagesError != nil
+    return { page in
+      page.isUnchanged ? !isRetry : page.items.contains { newest.contains(digest($0.identity)) }
+    }
+  }
+
+  /// Returns the digests of the newest entries; nil if there are none, or if a later poll may read
+  /// the older pages, which end at the entries that were known before.
+  private func newest(of reading: Reading, _ subscription: FeedSubscription) -> [String]? {
+    guard subscription.health.olderPagesError == nil, !reading.entries.isEmpty else { return nil }
+    return reading.entries.prefix(16).map { Self.digest($0.identity) }
+  }
+
+  private static func digest(_ identity: FeedEntry.Identity) -> String {
+    var digest = StableDigest()
+    digest.add(identity.text)
+    return digest.text
   }
 
   /// Whether a feed is still at the origin that the reader subscribed to, or has only changed from
@@ -138,16 +180,11 @@ struct FeedPoller: Sendable {
     var places: [FeedEntry.Identity: [Int]] = [:]
     for (place, entry) in entries.enumerated() { places[entry.identity, default: []].append(place) }
     let known = Set(shared)
-    func name(_ identity: FeedEntry.Identity) -> String {
-      var digest = StableDigest()
-      digest.add(identity.text)
-      return digest.text
-    }
     let several = places.filter { identity, places in
-      places.count > 1 || !known.isEmpty && known.contains(name(identity))
+      places.count > 1 || !known.isEmpty && known.contains(digest(identity))
     }
     for (identity, places) in several.sorted(by: { $0.value[0] < $1.value[0] }) {
-      let name = name(identity)
+      let name = digest(identity)
       if !known.contains(name) { shared.append(name) }
       for place in places {
         entries[place].id = FeedEntry.Identity(.digest, entries[place].digest(withPlace: true)).text

@@ -24,6 +24,10 @@ public struct FeedSubscription: Hashable, Sendable, Codable, Identifiable {
   /// are none.
   var sharedIdentities: [String]?
 
+  /// Digests of the identities of the newest entries that were read, at most 16, with which a poll
+  /// recognizes that it has read all new pages; nil before the first entry.
+  var newest: [String]?
+
   /// Creates a subscription that has not been polled and is due at `now`, in seconds since 1970.
   public init(
     url: String, title: String? = nil, folders: [String] = [], rules: PollRules = PollRules(),
@@ -87,7 +91,7 @@ public struct FeedHealth: Hashable, Sendable, Codable {
   public var lastSuccess: Double?
   /// The error message of the last poll; nil if it succeeded.
   public var lastError: String?
-  /// The error of older pages of the first poll, which the next poll requests again; nil if they
+  /// The error of older pages of the last poll, which the next poll requests again; nil if they
   /// were read, if none are wanted, or if the server no longer has them.
   public var olderPagesError: String?
   /// The number of repairs in the last feed that was read.

@@ -67,6 +67,14 @@ extension PageClient {
     at url: String, options: FeedOptions = FeedOptions(), headers: HTTPFields = [:],
     secrets: [String] = []
   ) -> FeedListing {
+    feed(at: url, options: options, headers: headers, secrets: secrets, isLast: nil)
+  }
+
+  /// Returns the listing of a feed that ends after the first page for which `isLast` is true.
+  func feed(
+    at url: String, options: FeedOptions, headers: HTTPFields = [:], secrets: [String] = [],
+    isLast: (@Sendable (Page<FeedEntry>) -> Bool)?
+  ) -> FeedListing {
     var client = self
     for field in headers { client.configuration.headers.append(field) }
     if !client.configuration.headers.contains(.accept) {
@@ -83,7 +91,7 @@ extension PageClient {
       let decoder = FeedPageDecoder(options: options)
       return FeedListing(
         pages: Cursor(clock: client.configuration.clock) { _ in
-          FeedPageReader(PageLoader(listing, decoder), paging)
+          FeedPageReader(PageLoader(listing, decoder), paging, isLast)
         })
     } catch {
       return FeedListing(pages: Cursor(clock: client.configuration.clock) { _ in throw error })

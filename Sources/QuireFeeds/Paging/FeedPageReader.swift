@@ -9,6 +9,8 @@ import Synchronization
 final class FeedPageReader: PageReader {
   private let base: PageLoader<FeedEntry>
   private let paging: FeedPaging
+  /// Whether a page is the last to read; nil to read all.
+  private let isLast: (@Sendable (Page<FeedEntry>) -> Bool)?
   private let memory: Mutex<Memory>
 
   private struct Memory: Sendable {
@@ -26,14 +28,18 @@ final class FeedPageReader: PageReader {
   /// does not, because archives may repeat the feed (RFC 5005, section 4).
   private static let mostStale = 3
 
-  init(_ base: PageLoader<FeedEntry>, _ paging: FeedPaging) {
-    (self.base, self.paging) = (base, paging)
+  init(
+    _ base: PageLoader<FeedEntry>, _ paging: FeedPaging,
+    _ isLast: (@Sendable (Page<FeedEntry>) -> Bool)?
+  ) {
+    (self.base, self.paging, self.isLast) = (base, paging, isLast)
     memory = Mutex(Memory())
   }
 
   private init(copying other: FeedPageReader) {
     base = other.base
     paging = other.paging
+    isLast = other.isLast
     memory = Mutex(other.memory.withLock { $0 })
   }
 
@@ -102,6 +108,7 @@ final class FeedPageReader: PageReader {
         result.traffic.duplicates += page.items.count - kept.count
       }
       memory.stale = kept.isEmpty && !page.items.isEmpty ? memory.stale + 1 : 0
+      if isLast?(page) == true { result.next = nil }
       end(&result, memory, isNumbered)
       return result
     }

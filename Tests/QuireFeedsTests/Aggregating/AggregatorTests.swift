@@ -96,6 +96,52 @@ import Testing
     #expect(web.urls.count { $0.hasSuffix("2") } == (status == 503 ? 2 : 1))
   }
 
+  @Test(
+    "17-Aggregator: a poll whose page is all new reads on to the known entries, also after a failure, and no further",
+    arguments: [200, 503])
+  func burst(status: Int) async throws {
+    let (clock, store, last) = (Clock(), MemoryFeedStore(), FeedCounter())
+    let isFailing = Mutex(false)
+    // Pages of two entries, the newest first, down to entry 1.
+    let web = FeedWeb { url, fields in
+      let page = url.split(separator: "=").dropFirst().first.flatMap { Int($0) } ?? 1
+      if page == 2, isFailing.withLock({ $0 }) { return .init(status: 503) }
+      let newest = last.value - 2 * (page - 1)
+      let tag = "\"\(newest)\""
+      if fields[.ifNoneMatch] == tag { return .init(status: 304) }
+      let next = newest > 2 ? "<atom:link rel='next' href='/f?page=\(page + 1)'/>" : ""
+      return .init(body: rssPage([newest, newest - 1], next), fields: [.eTag: tag])
+    }
+    let aggregator = aggregator(store, web, clock)
+    try await aggregator.subscribe(to: "https://a.test/f")
+    func poll() async throws -> Int {
+      let before = web.urls.count
+      try await aggregator.pollDue()
+      clock.advance(100_000)
+      return web.urls.count - before
+    }
+    last.value = 6
+    #expect(try await poll() == 1)
+    #expect(try await ids(store) == ["urn:6", "urn:5"])
+    last.value = 7
+    #expect(try await poll() == 1)
+    last.value = 12
+    isFailing.withLock { $0 = status == 503 }
+    if status == 503 {
+      #expect(try await poll() == 2)
+      let health = try #require(await aggregator.subscriptions().first).health
+      #expect(health.lastError == nil && health.olderPagesError != nil)
+      isFailing.withLock { $0 = false }
+    }
+    #expect(try await poll() == 3)
+    #expect(Set(try await ids(store)) == Set((5...12).map { "urn:\($0)" }))
+    #expect(try await poll() == 1)
+    // Whatever a feed links to, a poll is bounded.
+    last.value = 1_000
+    #expect(try await poll() == 10)
+    #expect(try await ids(store).count == 28)
+  }
+
   @Test("17-Aggregator: the store in memory keeps the promises of stores")
   func memoryStore() async throws {
     try await FeedStoreConformance(persists: false) { MemoryFeedStore() }.check()
