@@ -84,7 +84,10 @@ struct FeedPoller: Sendable {
     ).pages.limited(to: limits).walk()
     var reading = Reading()
     do {
-      for try await page in walk { Self.take(page, &reading) }
+      for try await page in walk {
+        if let index = page.feed, index.format.family == .sitemapIndex { throw Self.noFeed(index) }
+        Self.take(page, &reading)
+      }
     } catch is CancellationError {
       throw CancellationError()
     } catch {
@@ -158,6 +161,15 @@ struct FeedPoller: Sendable {
   }
 
   private static let nothing = PageError(.exhausted, "The feed has no page.")
+
+  /// The error of a subscription to a sitemap index, whose sitemaps are feeds of their own.
+  private static func noFeed(_ index: Feed) -> PageError {
+    let first = index.sitemaps.first.map { ", such as \(ServerText($0, limit: 200))" } ?? ""
+    return PageError(
+      .unexpectedMediaType,
+      "The address is an index of \(index.sitemaps.count) sitemaps and has no entries itself. "
+        + "Subscribe to its sitemaps\(first).", remedies: [Remedy(.feedAddress)])
+  }
 
   private static func take(_ page: Page<FeedEntry>, _ reading: inout Reading) {
     if reading.first == nil {

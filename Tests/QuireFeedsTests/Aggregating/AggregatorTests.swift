@@ -142,6 +142,27 @@ import Testing
     #expect(try await ids(store).count == 28)
   }
 
+  @Test("17-Aggregator, 17-Sitemap: a sitemap index is no feed, and its error names a sitemap")
+  func sitemapIndex() async throws {
+    let space = "xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'"
+    let web = FeedWeb([
+      "https://a.test/sitemap.xml":
+        "<sitemapindex \(space)><sitemap><loc>https://a.test/1.xml</loc></sitemap></sitemapindex>",
+      "https://a.test/1.xml": "<urlset \(space)><url><loc>https://a.test/p</loc></url></urlset>",
+    ])
+    let (clock, store) = (Clock(), MemoryFeedStore())
+    let aggregator = aggregator(store, web, clock, pagesAtFirst: 5)
+    try await aggregator.subscribe(to: "https://a.test/sitemap.xml")
+    for count in 1...2 {
+      try await aggregator.pollDue()
+      let health = try #require(await aggregator.subscriptions().first).health
+      #expect(health.failures == count && health.lastSuccess == nil)
+      #expect(health.lastError?.contains("such as https://a.test/1.xml") == true)
+      clock.advance(100_000)
+    }
+    #expect(try await ids(store) == [] && !web.urls.contains("https://a.test/1.xml"))
+  }
+
   @Test("17-Aggregator: the store in memory keeps the promises of stores")
   func memoryStore() async throws {
     try await FeedStoreConformance(persists: false) { MemoryFeedStore() }.check()
