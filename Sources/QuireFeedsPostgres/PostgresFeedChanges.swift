@@ -10,7 +10,7 @@ struct PostgresFeedChanges {
     let now = try time()
     switch change {
     case .subscribe(let wanted):
-      try keep(wanted.kept(over: subscription(wanted.id)), at: now)
+      try keep(wanted.added(to: subscription(wanted.id)), at: now)
     case .unsubscribe(let id):
       try connection.query("DELETE FROM quire_feed WHERE id = $1", [FeedRecord.storable(id)])
     case .polled(let poll):

@@ -86,7 +86,7 @@ public struct SQLiteFeedStore: FeedStore {
   private static func apply(_ change: FeedChange, _ database: Database) throws -> FeedEffect {
     switch change {
     case .subscribe(let wanted):
-      try keep(wanted.kept(over: subscription(wanted.id, database)), database)
+      try keep(wanted.added(to: subscription(wanted.id, database)), database)
     case .unsubscribe(let id):
       try database.execute(sql: "DELETE FROM feed WHERE id = ?", arguments: [id])
     case .polled(let poll):

@@ -161,8 +161,9 @@ public actor Aggregator {
   }
 
   /// Subscribes to a feed, which is due at once. An existing subscription of the same address gets
-  /// the title and the folders. Returns the subscription as this aggregator knows it; on a
-  /// `SharedFeedStore` the stored one may be newer.
+  /// the title and the folders; if its feed has ended (410), it is due again too, and keeps its
+  /// entries. Returns the subscription as this aggregator knows it; on a `SharedFeedStore` the
+  /// stored one may be newer.
   ///
   /// Throws `PageError.Code.invalidURL`, and the errors of the store.
   @discardableResult
@@ -173,9 +174,9 @@ public actor Aggregator {
     _ = try Origin(url: url)
     let wanted = FeedSubscription(
       url: url, title: title, folders: folders, rules: settings.rules, at: environment.now())
-    try await store.apply(.subscribe(wanted.kept(over: known[url])))
+    try await store.apply(.subscribe(wanted.added(to: known[url])))
     // A poll may have ended while the store was busy.
-    let subscription = wanted.kept(over: known[url])
+    let subscription = wanted.added(to: known[url])
     if shared == nil {
       known[url] = subscription
       if !queue.contains(url) { schedule(subscription) }

@@ -31,7 +31,8 @@ public protocol FeedStore: Sendable {
 
 /// A change of a `FeedStore`.
 public enum FeedChange: Sendable {
-  /// Adds a subscription, or updates the title and folders of an existing one.
+  /// Adds a subscription, or updates the title and folders of an existing one. An existing one whose
+  /// feed has ended also gets the schedule, so that the feed is polled again.
   case subscribe(FeedSubscription)
   /// Removes a subscription and its entries.
   case unsubscribe(id: String)
@@ -241,7 +242,7 @@ public actor MemoryFeedStore: FeedStore {
   public func apply(_ change: FeedChange) -> FeedEffect {
     switch change {
     case .subscribe(let subscription):
-      feeds[subscription.id] = subscription.kept(over: feeds[subscription.id])
+      feeds[subscription.id] = subscription.added(to: feeds[subscription.id])
       return FeedEffect()
     case .unsubscribe(let id):
       feeds[id] = nil

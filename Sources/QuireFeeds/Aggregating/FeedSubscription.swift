@@ -49,6 +49,14 @@ public struct FeedSubscription: Hashable, Sendable, Codable, Identifiable {
     return known
   }
 
+  /// Returns the subscription to store for `FeedChange.subscribe`: as `kept(over:)`, but a feed that
+  /// has ended gets this subscription's schedule.
+  package func added(to known: FeedSubscription?) -> FeedSubscription {
+    var subscription = kept(over: known)
+    if subscription.schedule.state == .ended { subscription.schedule = schedule }
+    return subscription
+  }
+
   /// Updates the subscription at the hub. A notification makes the feed due, at the earliest a
   /// minute after the last poll.
   public mutating func take(_ push: FeedPush) {

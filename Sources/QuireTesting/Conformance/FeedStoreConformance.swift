@@ -35,6 +35,7 @@ public struct FeedStoreConformance: Sendable {
     try await checkSelections(store)
     try await checkHub(store)
     try await checkReturn(store)
+    try await checkEnd(store)
     try await checkNulls(store)
     try await checkRemoval(store)
     if let shared = store as? any SharedFeedStore {
@@ -135,6 +136,32 @@ public struct FeedStoreConformance: Sendable {
     let kept = try await store.subscriptions().first { $0.id == id }
     try expect(
       kept == added, "A poll of a subscription that was removed does not change its successor.")
+    try await store.apply(.unsubscribe(id: id))
+  }
+
+  /// Checks that a feed that has ended is polled again if it is subscribed to again.
+  private func checkEnd(_ store: any FeedStore) async throws {
+    let id = "https://e.test/feed"
+    try await store.apply(.subscribe(FeedSubscription(url: id, at: 3)))
+    var ended = FeedSubscription(url: id)
+    ended.health.polls = 1
+    ended.schedule.polled(PollOutcome(.gone), at: 40, random: 0)
+    try await store.apply(
+      .polled(FeedPoll(unchanged: ended, changed: ended, entries: [entry(1, "")], time: 40)))
+    func kept() async throws -> FeedSubscription? {
+      try await store.subscriptions().first { $0.id == id }
+    }
+    try await expect(kept()?.schedule.state == .ended, "A poll can end a feed.")
+    try await store.apply(.subscribe(ended))
+    try await expect(
+      kept()?.schedule.state == .ended, "A new title alone does not begin an ended feed again.")
+    try await store.apply(.subscribe(FeedSubscription(url: id, title: "Again", at: 50)))
+    let begun = try await kept()
+    let entries = try await store.entries(EntrySelection(subscription: id), at: nil, limit: 9).items
+    try expect(
+      begun?.schedule == PollSchedule(url: id, at: 50) && begun?.title == "Again"
+        && begun?.health.entries == 1 && entries.count == 1,
+      "Subscribing again begins an ended feed again, and keeps its entries.")
     try await store.apply(.unsubscribe(id: id))
   }
 

@@ -261,6 +261,9 @@ import Testing
       clock.advance(1_800)
     }
     #expect(web.urls.filter { $0.contains("gone") }.count == 1)
+    try await aggregator.subscribe(to: "https://gone.test/f")
+    for _ in 0..<2 { try await aggregator.pollDue() }
+    #expect(web.urls.filter { $0.contains("gone") }.count == 2)
     #expect((2...7).contains(web.urls.filter { $0.contains("bad") }.count))
     let bad = try #require(await aggregator.subscriptions().first)
     #expect(bad.health.lastError?.contains("500") == true)
