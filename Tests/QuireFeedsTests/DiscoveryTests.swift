@@ -65,6 +65,13 @@ struct DiscoveryTests {
         "<a href='/blog/feed/'>x</a><a href='index.rdf'>y</a><a href='/RSS.xml'>z</a><a href='/rssnews'>no</a><a href='mailto:feed@a.test'>no</a>",
       expected: ["/blog/feed/", "/index.rdf", "/RSS.xml"]),
     Case(
+      name: "the scheme of feeds in links of the head",
+      page: """
+        <link rel=alternate type=application/rss+xml href='feed:https://a.test/x'>
+        <link rel=feed href='FEED://HTTPS://a.test/y'>
+        """,
+      expected: ["/x", "/y"]),
+    Case(
       name: "addresses that would run something are none",
       page:
         "<link rel=alternate type=application/rss+xml href='javascript:x()'><link rel=alternate type=application/rss+xml href=/ok>",

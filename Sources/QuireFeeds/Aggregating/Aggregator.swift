@@ -165,11 +165,15 @@ public actor Aggregator {
   /// entries. Returns the subscription as this aggregator knows it; on a `SharedFeedStore` the
   /// stored one may be newer.
   ///
+  /// An address with the scheme `feed:` counts as the address of the web that it means, which is
+  /// the subscription's identifier.
+  ///
   /// Throws `PageError.Code.invalidURL`, and the errors of the store.
   @discardableResult
   public func subscribe(
     to url: String, title: String? = nil, folders: [String] = []
   ) async throws -> FeedSubscription {
+    let url = FeedScope.web(url)
     try await load()
     _ = try Origin(url: url)
     let wanted = FeedSubscription(

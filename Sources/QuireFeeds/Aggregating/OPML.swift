@@ -7,7 +7,7 @@ import QuireXML
 public struct OPML: Hashable, Sendable {
   /// One subscription of a list.
   public struct Outline: Hashable, Sendable {
-    /// The address of the feed. `xmlUrl`.
+    /// The address of the feed, without the scheme `feed:`. `xmlUrl`.
     public var feedURL: String
     /// The reader's title. `text`, else `title`.
     public var title: String?
@@ -106,7 +106,8 @@ public struct OPML: Hashable, Sendable {
         values[name.lowercased()] = values[name.lowercased()] ?? value
       }
       let name = values["text"] ?? values["title"]
-      guard let feed = values["xmlurl"]?.trimmingBlanks, !feed.isEmpty else {
+      guard let feed = values["xmlurl"].map({ FeedScope.web($0.trimmingBlanks) }), !feed.isEmpty
+      else {
         read(node, folders + [name ?? ""].filter { !$0.isEmpty }, &seen)
         continue
       }

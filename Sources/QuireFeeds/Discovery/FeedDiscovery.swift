@@ -52,6 +52,7 @@ extension PageClient {
     if !client.configuration.headers.contains(.accept) {
       client.configuration.headers[.accept] = "text/html, " + FeedListing.accept
     }
+    let url = FeedScope.web(url)
     let answer = try await client.response(
       to: PageRequest(url: url), decoder: BytesPageDecoder())
     if let own = Self.feed(in: answer) { return [own] }
@@ -197,15 +198,15 @@ private struct WebPage {
   ) {
     let name = (type ?? "").prefix { $0 != ";" }.lowercased().trimmingBlanks
     guard feeds.count < DiscoveredFeed.most, Self.isFeed(name, href),
-      let url = scope.absolute(href),
-      seen.insert(url).inserted
+      let url = scope.absolute(FeedScope.web(href)), seen.insert(url).inserted
     else { return }
     feeds.append(
       DiscoveredFeed(url: url, title: title, mediaType: name, format: nil, origin: origin))
   }
 
   private mutating func addAnchor(_ href: String, _ title: String?, _ scope: FeedScope) {
-    guard anchors.count < 32, let url = scope.absolute(href),
+    let web = FeedScope.web(href)
+    guard anchors.count < 32, let url = scope.absolute(web),
       let reference = try? URLReference(url), reference.scheme?.hasPrefix("http") == true
     else { return }
     let path = reference.path.lowercased()
@@ -213,7 +214,7 @@ private struct WebPage {
       "/feed", "/feed/", "/rss", "/rss/", "/atom", ".rss", ".atom", "/rss.xml", "/atom.xml",
       "/feed.xml", "/index.xml", "/feed.json", ".rdf",
     ]
-    guard endings.contains(where: { path.hasSuffix($0) }),
+    guard web != href || endings.contains(where: { path.hasSuffix($0) }),
       !anchors.contains(where: { $0.url == url })
     else { return }
     anchors.append(

@@ -51,6 +51,21 @@ struct FeedScope {
     return reference.resolved(against: base).text
   }
 
+  /// Returns the address that a `feed:` address means: `http://a.test/` for `feed://a.test/`, and
+  /// `https://a.test/` for `feed:https://a.test/`. Returns any other address unchanged.
+  static func web(_ address: String) -> String {
+    let text = address.trimmingBlanks
+    guard text.prefix(5).lowercased() == "feed:" else { return address }
+    let inner = String(text.dropFirst(5))
+    // Some pages write `feed://https://a.test/`.
+    for start in [inner, String(inner.dropFirst(2))] {
+      let scheme = start.prefix { $0 != ":" }.lowercased()
+      let rest = start.dropFirst(scheme.count)
+      if ["http", "https"].contains(scheme), rest.hasPrefix("://") { return scheme + rest }
+    }
+    return inner.hasPrefix("//") ? "http:" + inner : address
+  }
+
   /// Whether a browser would run or show the contents of the address itself: `javascript:`,
   /// `vbscript:`, `data:`.
   private static func isUnsafe(_ reference: URLReference) -> Bool {

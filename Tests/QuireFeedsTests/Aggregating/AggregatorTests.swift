@@ -622,7 +622,11 @@ import Testing
     running.cancel()
     await #expect(throws: CancellationError.self) { try await running.value }
     #expect(events.values.map(\.effect.added) == [2])
-    await #expect(throws: PageError.self) { try await aggregator.subscribe(to: "no address") }
+    for text in ["no address", "feed:/f", "feed:javascript:f"] {
+      await #expect(throws: PageError.self) { try await aggregator.subscribe(to: text) }
+    }
+    let same = try await aggregator.subscribe(to: "feed:https://a.test/f", title: "F")
+    #expect(same.id == "https://a.test/f" && same.title == "F")
     try await aggregator.unsubscribe(id: "https://a.test/f")
     #expect(try await ids(store) == [])
   }

@@ -46,6 +46,19 @@ import Testing
   }
 
   @Test(
+    "17-OPML: an address with the scheme of feeds is that of the web that it means",
+    arguments: [
+      ("feed://a.test/f", "http://a.test/f"), (" FEED:HTTPS://a.test/f", "https://a.test/f"),
+      ("feed:http://a.test/f", "http://a.test/f"), ("feed://https://a.test/f", "https://a.test/f"),
+      ("feed:javascript:alert(1)", "feed:javascript:alert(1)"), ("feed:a", "feed:a"),
+      ("feed:feed://a.test/", "feed:feed://a.test/"), ("feed.xml", "feed.xml"),
+    ])
+  func feedScheme(address: String, web: String) throws {
+    let list = try read("<opml><body><outline xmlUrl='\(address)'/></body></opml>")
+    #expect(list.outlines.map(\.feedURL) == [web])
+  }
+
+  @Test(
     "17-OPML: a list with broken markup is mended like a feed, and one cut off is refused"
   )
   func broken() throws {
