@@ -184,6 +184,25 @@ struct RepairTests {
     }
   }
 
+  @Test("17-Form, 17-Repairs: repairs keep their order as JSON, and the earlier form is read")
+  func repairsAsJSON() throws {
+    var (entry, kinds) = try mended(
+      rss("<title>a & b &nbsp; ]]> c</title><pubDate>soon</pubDate><link>http://[</link>"))
+    entry.raw = nil
+    var feed = Feed(FeedFormat(.rss))
+    feed.repairs = kinds
+    #expect(kinds.count >= 4)
+    for _ in 0..<8 {
+      var copy = try JSONDecoder().decode(FeedEntry.self, from: JSONEncoder().encode(entry))
+      copy.raw = nil
+      #expect(copy.repairs == entry.repairs)
+      #expect(try JSONDecoder().decode(Feed.self, from: JSONEncoder().encode(feed)) == feed)
+    }
+    let earlier = try JSONDecoder().decode(
+      FeedEntry.self, from: Data(#"{"id":"1","_quire":{"repairs":{"badAddress":2}}}"#.utf8))
+    #expect(earlier.repairs.map(\.description) == ["badAddress × 2"])
+  }
+
   @Test(
     "17-Repairs: an unescaped CDATA end, a doubled attribute, dashes in a comment, a missing end")
   func others() throws {

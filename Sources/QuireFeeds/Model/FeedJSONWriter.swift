@@ -133,7 +133,7 @@ extension FeedEntry {
     more.add("episode", episode.map(\.json))
     more.add("change_frequency", changeFrequency)
     more.add("priority", decimal: priority)
-    more.add("repairs", object: repairs.json)
+    more.add("repairs", list: repairs.map(\.json))
     return more
   }
 }
@@ -187,7 +187,7 @@ extension Feed {
     if pages.isArchive { others.add("archive", true) }
     if pages.isComplete { others.add("complete", true) }
     more.add("pages", object: others)
-    more.add("repairs", object: repairs.json)
+    more.add("repairs", list: repairs.map(\.json))
     return more
   }
 }
@@ -320,12 +320,9 @@ extension FeedEpisode {
   }
 }
 
-extension [FeedRepair] {
-  /// The repairs as names and counts.
-  fileprivate var json: MemberList {
-    var members = MemberList()
-    for repair in self { members.add(repair.kind.description, repair.count) }
-    return members
+extension FeedRepair {
+  fileprivate var json: JSONValue {
+    ["kind": .string(kind.description), "count": .number(String(count))]
   }
 }
 

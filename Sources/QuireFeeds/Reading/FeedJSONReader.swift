@@ -325,8 +325,18 @@ extension FeedJSONReader {
   }
 
   private func repairs(_ value: JSONValue?) -> [FeedRepair] {
-    guard case .object(let members)? = value else { return [] }
-    return members.map { FeedRepair(FeedRepair.Kind($0.name), count: $0.value.integer ?? 1) }
+    switch value {
+    case .array(let elements)?:
+      elements.compactMap { repair in
+        repair["kind"]?.string.map {
+          FeedRepair(FeedRepair.Kind($0), count: repair["count"]?.integer ?? 1)
+        }
+      }
+    // An earlier version wrote an object, whose order stores did not keep.
+    case .object(let members)?:
+      members.map { FeedRepair(FeedRepair.Kind($0.name), count: $0.value.integer ?? 1) }
+    default: []
+    }
   }
 }
 
