@@ -42,7 +42,7 @@ public struct OPML: Hashable, Sendable {
 
   /// Parses a list as leniently as feeds are parsed: accepts attribute names in any case, undeclared
   /// entities, control characters, bare ampersands and brackets, and elements that are not closed;
-  /// reads at most 32 nested folders.
+  /// reads at most 32 nested folders, and puts the feeds of deeper ones into the last of these.
   ///
   /// Throws `PageError` if it is not OPML, cut off, or larger than 32 MiB.
   public init(_ bytes: [UInt8]) throws {
@@ -99,7 +99,6 @@ public struct OPML: Hashable, Sendable {
 
   private mutating func read(_ parent: XMLTreeNode, _ folders: [String], _ seen: inout Set<String>)
   {
-    guard folders.count <= Self.deepest else { return }
     for node in parent.children where node.localName.lowercased() == "outline" {
       var values: [String: String] = [:]
       for (name, value) in node.attributes where !value.isEmpty {
@@ -108,7 +107,8 @@ public struct OPML: Hashable, Sendable {
       let name = values["text"] ?? values["title"]
       guard let feed = values["xmlurl"].map({ FeedScope.web($0.trimmingBlanks) }), !feed.isEmpty
       else {
-        read(node, folders + [name ?? ""].filter { !$0.isEmpty }, &seen)
+        let inner = folders + [name ?? ""].filter { !$0.isEmpty }
+        read(node, Array(inner.prefix(Self.deepest)), &seen)
         continue
       }
       if seen.insert(feed).inserted {
