@@ -184,6 +184,34 @@ struct RepairTests {
     }
   }
 
+  @Test(
+    "17-Json, 17-Repairs: stray commas and control characters of JSON cost neither text nor feed")
+  func jsonSyntax() throws {
+    let text = """
+      {"version":"https://jsonfeed.org/version/1.1","title":"T",
+      "items":[{"id":"1","title":"a,]\\",}\tb\u{1}","tags":["x" , ],},
+      {"id":"2","content_text":"one\ntwo","title":"N\\u0000\\u001fL\\n"} , ] , }
+      """
+    let (entries, feed) = try (parsed(text).entries, parsed(text).feed)
+    #expect(entries.map(\.title?.plain) == ["a,]\",}\tb", "NL\n"])
+    #expect(entries.last?.content?.value == "one\ntwo")
+    #expect(entries.first?.categories.map(\.term) == ["x"])
+    #expect(count(.strayComma, feed.repairs) == 4)
+    #expect(count(.controlCharacter, feed.repairs) == 4)
+    #expect(throws: PageError.self) {
+      try parsed(text, at: nil, FeedOptions(isStrict: true))
+    }
+    for broken in ["[1,,2]", "{\"a\":,}", "[1 2]"] {
+      #expect(throws: PageError.self) {
+        try parsed("{\"version\":\"https://jsonfeed.org/version/1\",\"items\":\(broken)}")
+      }
+    }
+    let hostile = String(repeating: "\n", count: 20_000)
+    #expect(throws: PageError.self) {
+      try parsed("{\"version\":\"https://jsonfeed.org/version/1\",\"title\":\"\(hostile)\"}")
+    }
+  }
+
   @Test("17-Form, 17-Repairs: repairs keep their order as JSON, and the earlier form is read")
   func repairsAsJSON() throws {
     var (entry, kinds) = try mended(

@@ -43,7 +43,7 @@ extension FeedRepair.Kind {
   public static let textBeforeDocument = Self("textBeforeDocument")
   /// Content after the end of the root element.
   public static let trailingContent = Self("trailingContent")
-  /// Control characters, which XML does not allow.
+  /// Control characters, which XML does not allow and which are removed from JSON too.
   public static let controlCharacter = Self("controlCharacter")
   /// A named HTML character, such as `&nbsp;`, that the document does not declare.
   public static let undeclaredEntity = Self("undeclaredEntity")
@@ -77,6 +77,8 @@ extension FeedRepair.Kind {
   public static let unreadableDate = Self("unreadableDate")
   /// A JSON Feed member of the wrong type, such as an id that is a number.
   public static let wrongType = Self("wrongType")
+  /// A comma after the last element of an array or object of JSON.
+  public static let strayComma = Self("strayComma")
   /// An invalid address, which is omitted.
   public static let badAddress = Self("badAddress")
 }

@@ -44,7 +44,7 @@ struct FeedJSONReader {
   mutating func string(_ value: JSONValue?) -> String? {
     switch value {
     case nil, .null?: return nil
-    case .string(let text)?: return text.isEmpty ? nil : text
+    case .string(let text)?: return text.isEmpty ? nil : cleaned(text)
     case .number(let text)?:
       repairs.add(.wrongType)
       return text
@@ -52,6 +52,14 @@ struct FeedJSONReader {
       repairs.add(.wrongType)
       return nil
     }
+  }
+
+  /// Returns the text without control characters, which XML does not have either.
+  private mutating func cleaned(_ text: String) -> String {
+    func isControl(_ byte: UInt8) -> Bool { byte < 0x20 && ![0x09, 0x0A, 0x0D].contains(byte) }
+    guard !isEncoded, text.utf8.contains(where: isControl) else { return text }
+    repairs.add(.controlCharacter)
+    return String(decoding: text.utf8.filter { !isControl($0) }, as: UTF8.self)
   }
 
   mutating func address(_ value: JSONValue?) -> String? {
@@ -337,89 +345,5 @@ extension FeedJSONReader {
       members.map { FeedRepair(FeedRepair.Kind($0.name), count: $0.value.integer ?? 1) }
     default: []
     }
-  }
-}
-
-/// Repairs JSON text that no string can hold: bytes that are not UTF-8, and half surrogate pairs,
-/// such as in a title that was cut within an emoji. They become U+FFFD.
-struct JSONTextRepair {
-  let limits: DecodingLimits
-  let isStrict: Bool
-  /// The number of repaired values.
-  private(set) var count = 0
-
-  /// Returns all items of a page in order, including those with bytes that are not UTF-8, which
-  /// were collected as bad items.
-  func items(of decoded: DecodedItems<RawItem>) throws -> [RawItem] {
-    guard !decoded.badItems.isEmpty else { return decoded.items }
-    var items: [RawItem] = []
-    var (good, bad) = (decoded.items[...], decoded.badItems[...])
-    for index in 0..<decoded.count {
-      if let next = bad.first, next.index == index {
-        items.append(try RawItem(next.bytes, limits: limits))
-        bad.removeFirst()
-      } else if let next = good.popFirst() {
-        items.append(next)
-      }
-    }
-    return items
-  }
-
-  mutating func value(of item: RawItem) throws -> JSONValue {
-    do {
-      return try item.value
-    } catch let error as PageError {
-      return try mended(Array(item.bytes), error)
-    }
-  }
-
-  mutating func value(at path: PagePath, of document: any PageDocument) throws -> JSONValue? {
-    do {
-      return try document.value(at: path)
-    } catch let error as PageError {
-      guard let page = document as? JSONDocument, let bytes = try page.compact(at: path, of: 0)
-      else { throw error }
-      return try mended(bytes, error)
-    }
-  }
-
-  /// Returns the repaired value, and counts it. Throws `error` if it is not a repairable one, or if
-  /// reading is strict.
-  private mutating func mended(_ json: [UInt8], _ error: PageError) throws -> JSONValue {
-    guard error.code == .malformed, !isStrict else { throw error }
-    count += 1
-    return try RawItem(Self.mended(json), limits: limits).value
-  }
-
-  /// Returns JSON with each invalid byte sequence and each half surrogate pair replaced by U+FFFD.
-  private static func mended(_ json: [UInt8]) -> [UInt8] {
-    var bytes = Array(String(decoding: json, as: UTF8.self).utf8)
-    var index = 0
-    while index + 1 < bytes.count {
-      guard bytes[index] == UInt8(ascii: "\\") else {
-        index += 1
-        continue
-      }
-      guard let unit = unit(in: bytes, at: index) else {
-        index += 2
-        continue
-      }
-      let low = 0xD800...0xDBFF ~= unit ? Self.unit(in: bytes, at: index + 6) : nil
-      if let low, 0xDC00...0xDFFF ~= low {
-        index += 12
-        continue
-      }
-      if 0xD800...0xDFFF ~= unit { bytes.replaceSubrange(index + 2..<index + 6, with: "fffd".utf8) }
-      index += 6
-    }
-    return bytes
-  }
-
-  /// Returns the code unit of `\uXXXX` at an index; nil if there is none.
-  private static func unit(in bytes: [UInt8], at place: Int) -> UInt16? {
-    guard place + 6 <= bytes.count, bytes[place] == UInt8(ascii: "\\"),
-      bytes[place + 1] == UInt8(ascii: "u")
-    else { return nil }
-    return UInt16(String(decoding: bytes[place + 2..<place + 6], as: UTF8.self), radix: 16)
   }
 }

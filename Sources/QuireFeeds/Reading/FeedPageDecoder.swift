@@ -435,7 +435,8 @@ struct FeedPageDecoding: PageDecoding {
     inner.items = "/items"
     inner.badItems = options.isStrict ? .throw : .collect
     var session = JSONRawPageDecoder().begin(inner)
-    try session.receive(takeParts())
+    var syntax = JSONSyntaxRepair()
+    try session.receive(options.isStrict ? takeParts() : syntax.mended(takeParts()))
     let document = try session.finish()
     var reader = FeedJSONReader(
       url: context.url, partLimit: FeedXMLReader.partLimit(items: options.limits.items),
@@ -456,6 +457,7 @@ struct FeedPageDecoding: PageDecoding {
     try check(items.count)
     let entries = try entries(of: items, &reader, &repair)
     reader.repairs.add(.wrongEncoding, repair.count)
+    reader.repairs.add(syntax.repairs)
     feed.repairs += reader.repairs.repairs
     return (try finished(ParsedFeed(feed: feed, entries: entries)), document)
   }
