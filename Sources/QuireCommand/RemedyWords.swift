@@ -94,7 +94,7 @@ struct RemedyWords {
       + values.prefix(2).map { option + separator + Self.word($0) }.joined(separator: " or ")
   }
 
-  /// Returns a value quoted for a shell, whatever characters a server chose.
+  /// Returns a value quoted for a shell; a server may have chosen any characters.
   private static func word(_ value: String) -> String {
     let word = words[value] ?? value
     if !word.isEmpty, word.allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-") }) {

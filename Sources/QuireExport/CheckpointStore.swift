@@ -1,7 +1,8 @@
 /// A place for the checkpoints of sinks that cannot store one themselves.
 ///
-/// A fake takes six lines:
+/// A fake takes seven lines:
 /// ```swift
+/// // SAFETY: one export has the checkpoint open, and uses it from one task at a time.
 /// final class OneCheckpoint: CheckpointStore, CheckpointSession, @unchecked Sendable {
 ///   private(set) var checkpoint: Checkpoint?
 ///   func open(_ name: String) -> any CheckpointSession { self }

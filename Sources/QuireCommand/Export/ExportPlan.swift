@@ -18,7 +18,7 @@ struct ExportPlan: Sendable {
   var limits: Limits
   var lookAhead: Int
   var start: Position
-  /// Whether to begin anew, whatever the destination holds.
+  /// Whether to begin anew, even if the destination holds an unfinished export.
   var restarts: Bool
   var commits: CommitPolicy
   /// The number of pages that load at once; they need known positions. Nil for one after the other.

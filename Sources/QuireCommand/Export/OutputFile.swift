@@ -178,8 +178,8 @@ enum ReportFile: Equatable, Sendable {
 
   /// Writes the report. A file is replaced only when the new one is complete.
   ///
-  /// With `isPrivate`, only the user can read the file, whatever it replaces: a report has a
-  /// position, and a server may put secrets into positions. Waits for the reader of a pipe; a
+  /// With `isPrivate`, only the user can read the file, even if others could read the replaced one:
+  /// a report has a position, and a server may put secrets into positions. Waits for the reader of a pipe; a
   /// cancelled wait throws.
   func write(_ report: Data, isPrivate: Bool = true) async throws {
     switch self {
@@ -212,7 +212,7 @@ enum ReportFile: Equatable, Sendable {
   static func replace(_ path: String, with content: Data, mode: mode_t) throws {
     let target = URL(fileURLWithPath: path).resolvingSymlinksInPath()
     let folder = target.deletingLastPathComponent().path
-    // A short name, whatever the length of the replaced one.
+    // A short name, because the name of the replaced file may have the maximum length.
     let new = "\(folder)/.quire-\(UInt64.random(in: .min ... .max))"
     let descriptor = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode)
     guard descriptor >= 0 else { throw OutputFailure(reason: errno, path: path) }

@@ -11,8 +11,8 @@ import QuireXML
 extension FeedXMLReader {
   /// Values that are used only if there are no better ones.
   struct EntryFallback {
-    /// The identifier of Dublin Core, used only if the format's own is missing, whatever the order
-    /// of elements.
+    /// The identifier of Dublin Core, used only if the format's own is missing; the order of the
+    /// elements does not matter.
     var identifier: String?
     var title: FeedText?
     var summary: FeedText?

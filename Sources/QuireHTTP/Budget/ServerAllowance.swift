@@ -38,7 +38,7 @@ struct ServerAllowance: Hashable, Sendable {
 
   /// The limits, in the order in which they were found.
   var windows: [Window] = []
-  /// The time that the server asks to wait now, whatever remains.
+  /// The time that the server asks to wait now, even if requests remain.
   var wait: Duration?
 
   var isEmpty: Bool { windows.isEmpty && wait == nil }
