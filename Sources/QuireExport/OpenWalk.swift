@@ -20,20 +20,6 @@ package final class OpenWalk<Listing: Equatable & Sendable>: Sendable {
     let walk: Walk<RawItem>
     let urgency: ReadUrgency
     let page: Task<Page<RawItem>?, any Error>
-
-    /// The first page; its request becomes as urgent as the current task's.
-    var value: Page<RawItem>? {
-      get async throws {
-        let reader = ReadUrgency.current
-        let following = urgency.follow(reader)
-        defer { reader?.ignore(following) }
-        return try await withTaskCancellationHandler {
-          try await page.value
-        } onCancel: {
-          page.cancel()
-        }
-      }
-    }
   }
 
   private struct State: Sendable {
@@ -68,7 +54,12 @@ package final class OpenWalk<Listing: Equatable & Sendable>: Sendable {
     }
     do {
       // Calls `next()` directly: dropping an iterator would end the walk.
-      let read = if let early { try await early.value } else { try await walk.next() }
+      let read =
+        if let early {
+          try await early.urgency.result(of: early.page).get()
+        } else {
+          try await walk.next()
+        }
       guard let page = read else {
         let report = walk.report
         if case .limit = report.end { return nil }

@@ -133,15 +133,7 @@ final class ParallelReader<Item: Sendable>: DerivedReader {
   private func value(
     of read: (isGuess: Bool, read: Read)
   ) async throws -> (page: Page<Item>?, time: Duration) {
-    let reader = ReadUrgency.current
-    let following = read.read.urgency.follow(reader)
-    defer { reader?.ignore(following) }
-    return try await withTaskCancellationHandler {
-      try await read.read.task.value
-    } onCancel: {
-      read.read.task.cancel()
-      dropAll()
-    }
+    try await read.read.urgency.result(of: read.read.task) { dropAll() }.get()
   }
 
   private func received(

@@ -74,9 +74,25 @@ package final class ReadUrgency: Sendable {
     for observer in observers { observer(level) }
   }
 
+  /// Waits for a task that reads with this urgency, and makes it as urgent as the read of the current
+  /// task. Cancelling the current task cancels the read, and calls `onCancel`.
+  package func result<Success: Sendable, Failure: Error>(
+    of task: Task<Success, Failure>, onCancel: @Sendable () -> Void = {}
+  ) async -> Result<Success, Failure> {
+    let reader = Self.current
+    let following = follow(reader)
+    defer { reader?.ignore(following) }
+    return await withTaskCancellationHandler {
+      await task.result
+    } onCancel: {
+      task.cancel()
+      onCancel()
+    }
+  }
+
   /// Makes this read as urgent as the one that waits for it, now and later; nil is a waiting
   /// consumer. Returns the number to pass to `ignore(_:)` of `other`.
-  package func follow(_ other: ReadUrgency?) -> Int? {
+  private func follow(_ other: ReadUrgency?) -> Int? {
     guard let other else {
       raise(to: .waited)
       return nil

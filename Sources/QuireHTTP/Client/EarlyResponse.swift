@@ -39,14 +39,7 @@ final class EarlyResponse {
   /// Waits until the response has arrived or failed. Sends the request if it has not gone out yet.
   func waitUntilArrived() async {
     start.resume(returning: ())
-    let (task, reader) = (task, ReadUrgency.current)
-    let following = urgency.follow(reader)
-    defer { reader?.ignore(following) }
-    result = await withTaskCancellationHandler {
-      await task.value
-    } onCancel: {
-      task.cancel()
-    }.value
+    result = await urgency.result(of: task).get().value
   }
 
   func response() throws -> Exchange.Response {
