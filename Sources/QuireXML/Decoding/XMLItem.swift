@@ -47,7 +47,7 @@ public struct XMLItem: Sendable, CustomStringConvertible {
   public func decode<Value: Decodable>(
     _ type: Value.Type = Value.self, options: XMLDecodingOptions = XMLDecodingOptions()
   ) throws -> Value {
-    let context = XMLItemContext(index, options, numberLength: DecodingLimits.api.numberLength)
+    let context = XMLItemContext(index, options)
     context.item = node
     return try context.decode(type, XMLValue(node: node, role: .whole))
   }

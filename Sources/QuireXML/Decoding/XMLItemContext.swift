@@ -12,7 +12,6 @@ final class XMLItemContext {
   let index: XMLIndex
   let options: XMLDecodingOptions
   let userInfo: [CodingUserInfoKey: Any]
-  let numberLength: Int
   /// Whether a key strategy converts keys, so that they may differ from names in the page.
   let convertsKeys: Bool
   /// The node of the item being decoded, where coding paths start.
@@ -54,11 +53,10 @@ final class XMLItemContext {
   private static let crowdThreshold = 128
   private var crowds: [Int: Crowd] = [:]
 
-  init(_ index: XMLIndex, _ options: XMLDecodingOptions, numberLength: Int) {
+  init(_ index: XMLIndex, _ options: XMLDecodingOptions) {
     self.index = index
     self.options = options
     userInfo = options.userInfo
-    self.numberLength = numberLength
     convertsKeys = if case .exact = options.keys { false } else { true }
   }
 
@@ -405,7 +403,7 @@ extension XMLItemContext {
     try checkScalar(value, type)
     let result = withBytes(of: value) { bytes -> Number? in
       let text = XMLText.trimmed(bytes)
-      guard text.count <= numberLength else { return nil }
+      guard text.count <= index.numberLength else { return nil }
       switch String(decoding: text, as: UTF8.self) {
       case "INF", "+INF": return Number.infinity
       case "-INF": return -Number.infinity
@@ -489,7 +487,7 @@ extension XMLItemContext {
     try checkScalar(value, Decimal.self)
     let text = trimmedText(value)
     // `Decimal` reads the number that a text begins with, and ignores the rest.
-    guard text.utf8.count <= numberLength, Self.isDecimal(text),
+    guard text.utf8.count <= index.numberLength, Self.isDecimal(text),
       let decimal = Decimal(string: text), decimal.isFinite
     else { throw mismatch(Decimal.self, value) }
     return decimal

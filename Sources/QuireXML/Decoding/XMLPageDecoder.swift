@@ -45,7 +45,7 @@ public struct XMLPageDecoder<Item: Decodable & Sendable>: PageDecoder {
   public func begin(_ context: DecodingContext) throws -> any PageDecoding<Item> {
     let options = options
     return try XMLPageDecoding(context, limits: limits, leniency: leniency) { index, nodes in
-      let shared = XMLItemContext(index, options, numberLength: context.limits.numberLength)
+      let shared = XMLItemContext(index, options)
       return { number in
         let node = nodes[number]
         shared.item = node
@@ -70,8 +70,7 @@ extension XMLPageDecoder: FieldDecoder {
   ) throws -> Value?? {
     guard let document = document as? XMLDocument else { return nil }
     guard let value = path.xml.flatMap({ document.index.place(of: $0) }) else { return .some(nil) }
-    let context = XMLItemContext(
-      document.index, options, numberLength: DecodingLimits.api.numberLength)
+    let context = XMLItemContext(document.index, options)
     context.item = value.node
     guard !context.isNil(value) else { return .some(nil) }
     do {
@@ -219,7 +218,7 @@ enum XMLBody {
       limits: limits, decoding: context.limits, leniency: leniency,
       charset: MediaType(context.contentType).charset)
     let index = try parser.index(of: body)
-    let shared = XMLItemContext(index, options, numberLength: context.limits.numberLength)
+    let shared = XMLItemContext(index, options)
     shared.item = 0
     do {
       return try shared.decode(type, XMLValue(node: 0, role: .whole))

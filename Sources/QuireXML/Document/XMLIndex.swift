@@ -57,9 +57,13 @@ final class XMLIndex: @unchecked Sendable {
   let quotedNames: [[UInt8]]
   /// The breaches that leniency accepted.
   let repairs: XMLLeniency
+  /// The longest number that is decoded, in bytes: `DecodingLimits.numberLength` of the page.
+  let numberLength: Int
 
   /// Creates an index, which owns the tape's memory.
-  init(_ tape: XMLTape, names: [Name], quotedNames: [[UInt8]], repairs: XMLLeniency) {
+  init(
+    _ tape: XMLTape, names: [Name], quotedNames: [[UInt8]], repairs: XMLLeniency, numberLength: Int
+  ) {
     self.tape = tape
     records = UnsafeBufferPointer(start: tape.records.base, count: tape.records.count)
     source = UnsafeBufferPointer(start: tape.source.base, count: tape.source.count)
@@ -67,6 +71,7 @@ final class XMLIndex: @unchecked Sendable {
     self.names = names
     self.quotedNames = quotedNames
     self.repairs = repairs
+    self.numberLength = numberLength
   }
 
   deinit { tape.release() }

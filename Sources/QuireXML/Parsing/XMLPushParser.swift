@@ -17,6 +17,7 @@ final class XMLPushParser {
   /// The names so far, as text.
   private var names: [XMLIndex.Name] = []
   private var quotedNames: [[UInt8]] = []
+  private let numberLength: Int
   /// The texts of namespaces by libxml2's addresses: it keeps each namespace once.
   private var namespaces: [UnsafePointer<xmlChar>: String] = [:]
   /// The number of the first name with each local name and namespace.
@@ -46,6 +47,7 @@ final class XMLPushParser {
       throw PageError(.limitExceeded, "There is no memory for another XML parser.")
     }
     self.context = context
+    numberLength = decoding.numberLength
     xmlCtxtUseOptions(context, Int32(XML_PARSE_NONET.rawValue | XML_PARSE_IGNORE_ENC.rawValue))
     // Otherwise libxml2 would guess an encoding from the first four bytes.
     context.pointee.charset = Int32(XML_CHAR_ENCODING_UTF8.rawValue)
@@ -242,7 +244,8 @@ final class XMLPushParser {
       quotedNames.append(XMLMapping.quoted(name.qualified))
     }
     return XMLIndex(
-      tape, names: names, quotedNames: quotedNames, repairs: state.pointee.repairs)
+      tape, names: names, quotedNames: quotedNames, repairs: state.pointee.repairs,
+      numberLength: numberLength)
   }
 
   /// Returns the number that a part was first given, which is `number` if it had none.

@@ -31,7 +31,7 @@ struct FieldOrderTests {
 
   private func container(_ page: String) throws -> KeyedDecodingContainer<XMLKey> {
     let index = try XMLDocument(Array(page.utf8)).index
-    let context = XMLItemContext(index, XMLDecodingOptions(), numberLength: 100)
+    let context = XMLItemContext(index, XMLDecodingOptions())
     return KeyedDecodingContainer(XMLKeyedContainer<XMLKey>(context: context, node: 0))
   }
 

@@ -36,6 +36,18 @@ struct XMLFieldTests {
     #expect(try field("/List/Absent", as: Int.self) == nil)
   }
 
+  @Test("fields keep to the digits that the page's limits allow, as items do")
+  func digits() throws {
+    let page = Array("<l><n>1.5</n><n>12.25</n></l>".utf8)
+    let limits = DecodingLimits(numberLength: 4)
+    let document = try XMLDocument(page, decoding: limits)
+    #expect(try decoder.field(Double.self, at: "/l/n", in: document) == 1.5)
+    #expect(throws: PageError.self) { try decoder.field([Double].self, at: "/l/n", in: document) }
+    #expect(throws: PageError.self) { try decoder.field([Decimal].self, at: "/l/n", in: document) }
+    let long = try XMLDocument(page, decoding: DecodingLimits(numberLength: 5))
+    #expect(try decoder.field([Double].self, at: "/l/n", in: long) == [1.5, 12.25])
+  }
+
   @Test("12-A4, 12-S2: a field that does not fit is a PageError with the place, escaped")
   func wrongFields() throws {
     let error = try #require(throws: PageError.self) {
