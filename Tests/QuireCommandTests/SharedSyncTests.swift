@@ -281,6 +281,34 @@ struct SharedSyncTests {
     try await copy.hasAll("increments")
   }
 
+  @Test("16-Machines: parents whose listing is not there, and skipped, are counted")
+  func countsSkipped() async throws {
+    let copy = try Copy { $0 == "/repos/o1/r2/issues" ? 404 : nil }
+    try copy.change("for: repositories", to: "for: repositories\n    missing: skip")
+    let ending = try await Command.quire(copy.arguments)
+    #expect(ending.status == 0, "\(ending.errors)")
+    #expect(ending.errors.contains("36 items, 1 parent without a listing"), "\(ending.errors)")
+  }
+
+  @Test("16-Machines: that deletions were missed while a token expired is told")
+  func tellsMissedDeletions() async throws {
+    let server = try SyncPartTests.changes()
+    defer { server.stop() }
+    let copy = try Copy()
+    try """
+    to: \(copy.url)
+    listings:
+      items: {url: '\(server.url("/items"))', preset: graphDelta, key: id, changes: true, deleted: '/@removed'}
+    """.write(toFile: copy.file, atomically: true, encoding: .utf8)
+    for run in 1...3 {
+      let ending = try await Command.quire(copy.arguments)
+      #expect(ending.status == 0, "\(ending.errors)")
+      #expect(ending.errors.contains("while the token expired stays") == (run == 3))
+    }
+    #expect(
+      try await copy.rows("SELECT id, n FROM items ORDER BY id") == ["1|a", "2|b", "3|c", "4|d"])
+  }
+
   @Test("16-Machines: parents that changed in rounds without their children are read by the next")
   func readsChangedParentsOfAllRounds() async throws {
     let copy = try Copy()

@@ -452,11 +452,10 @@ import Testing
       "\(ending.errors)")
   }
 
-  @Test(
-    "16-Changes: a sync sends the delta link back, takes away what is gone, and begins anew when it is too old"
-  )
-  func followsChanges() async throws {
-    let server = try FaultServer { request in
+  /// A server of changes at `/items`: two pages of items, what has changed since, and 410 for the
+  /// token behind that.
+  static func changes() throws -> FaultServer {
+    try FaultServer { request in
       let base = "http://\(request.values(of: "host").first ?? "")"
       func page(_ items: String, next: String? = nil, delta: String? = nil) -> [FaultStep] {
         let link =
@@ -475,6 +474,13 @@ import Testing
       default: return page(#"{"id":1,"n":"a"},{"id":2,"n":"b"}"#, next: "2")
       }
     }
+  }
+
+  @Test(
+    "16-Changes: a sync sends the delta link back, takes away what is gone, and begins anew when it is too old"
+  )
+  func followsChanges() async throws {
+    let server = try Self.changes()
     defer { server.stop() }
     let copy = try Copy(
       "{url: '\(server.url("/items"))', preset: graphDelta, key: id, changes: true, deleted: '/@removed'}"
@@ -488,6 +494,7 @@ import Testing
     #expect(server.requests.count == 3)
     ending = try await copy.run()
     #expect(ending.status == 0 && ending.errors.contains("restarted"), "\(ending.errors)")
+    #expect(ending.errors.contains("while the token expired stays"), "\(ending.errors)")
     #expect(try copy.rows("SELECT id, n FROM items ORDER BY id") == ["1|a", "2|b", "3|c", "4|d"])
   }
 

@@ -147,7 +147,12 @@ struct SharedSyncRun: Sendable {
     if case .failed(let error) = report.end, SinkError.Code.leaseLost ~= error { throw error }
     let outcome = try await outcome(report, listing, record, source, lease)
     switch outcome.kind {
-    case .complete: return .done("\(report.checkpoint?.items ?? 0)")
+    case .complete:
+      return .done(
+        try SharedSyncState.UnitCounts(
+          items: report.checkpoint?.items ?? 0, skipped: source.skipped,
+          isRestarted: report.recoveries.contains(.restarted)
+        ).stored)
     case .interrupted: throw CancellationError()
     case .limited, .incomplete, .failed, .skipped, .running: return .failed(try outcome.stored)
     }
@@ -159,7 +164,7 @@ struct SharedSyncRun: Sendable {
     _ report: ExportReport, _ listing: SyncListing, _ record: SyncState.Record,
     _ source: SyncSource, _ lease: Lease
   ) async throws -> SyncRun.Outcome {
-    var outcome = SyncRun.outcome(report, of: listing, skipped: 0)
+    var outcome = SyncRun.outcome(report, of: listing, skipped: source.skipped)
     if case .failed(let error as PageError) = report.end,
       try await source.concernsOneParent(
         error, SyncState.Parent(number: 0, values: lease.unit),
@@ -186,9 +191,12 @@ struct SharedSyncRun: Sendable {
     _ listing: SyncListing, _ record: SyncState.Record, _ lease: Lease, _ round: Int
   ) async throws -> LeaseEnd {
     let ends = try await state.ends(of: record)
-    var outcome = SyncRun.Outcome(kind: .complete, words: "\(ends.items) items")
+    let words =
+      SyncRun.counts(items: ends.done.items, skipped: ends.done.skipped)
+      + SyncRun.keptDeletions(of: listing, isRestarted: ends.done.isRestarted)
+    var outcome = SyncRun.Outcome(kind: .complete, words: words)
     if !ends.failed.isEmpty {
-      outcome = Self.outcome(of: ends.failed, ends.units, listing, ends.items)
+      outcome = Self.outcome(of: ends.failed, ends.units, listing, words)
     } else {
       do {
         try await sink(listing).endRound(lease)
@@ -208,7 +216,7 @@ struct SharedSyncRun: Sendable {
   /// count.
   private static func outcome(
     of failed: [(outcome: SyncRun.Outcome, count: Int)], _ all: Int, _ listing: SyncListing,
-    _ items: Int
+    _ done: String
   ) -> SyncRun.Outcome {
     let count = failed.reduce(0) { $0 + $1.count }
     let unit = listing.parent == nil ? "parts" : "parents"
@@ -221,7 +229,7 @@ struct SharedSyncRun: Sendable {
     else {
       return SyncRun.Outcome(
         kind: .limited,
-        words: "\(items) items; a limit ended \(count) of its \(unit), and the next run goes on")
+        words: "\(done); a limit ended \(count) of its \(unit), and the next run goes on")
     }
     let words = worst.outcome.words
     return SyncRun.Outcome(

@@ -25,6 +25,19 @@ final class SharedSyncState: Sendable {
   /// waits for the one before.
   enum Stage: String, CaseIterable { case begin, units, end }
 
+  /// What a unit that is done has brought, as its lease stores it, or what all of them have.
+  struct UnitCounts: Encodable, Sendable {
+    var items = 0
+    /// The number of parents whose listing was missing and was skipped.
+    var skipped = 0
+    /// Whether a listing of changes was read from its start, because its token had expired.
+    var isRestarted = false
+
+    var stored: String {
+      get throws { String(decoding: try JSONEncoder.ordered.encode(self), as: UTF8.self) }
+    }
+  }
+
   private let database: PostgresDatabase
   /// The sync file's name, which tells the syncs of a database apart.
   private let sync: String
@@ -320,26 +333,37 @@ final class SharedSyncState: Sendable {
     }
   }
 
-  /// Returns the number of items in the run's units that are done, the number of all units, and the
+  /// Returns what the run's units that are done have brought, the number of all units, and the
   /// outcomes of the units that are not done, the most frequent first.
   func ends(of record: SyncState.Record) async throws -> (
-    items: Int, units: Int, failed: [(outcome: SyncRun.Outcome, count: Int)]
+    done: UnitCounts, units: Int, failed: [(outcome: SyncRun.Outcome, count: Int)]
   ) {
-    let rows = try await database.transaction { [self] connection in
-      try connection.query(
+    let unit = [name(of: .units, record.name), "\(record.runRound)"]
+    return try await database.transaction { connection in
+      // An earlier version stored the number of items alone.
+      let done =
+        try connection.query(
+          """
+          SELECT count(*), sum(coalesce(counts->>'items', counts#>>'{}')::bigint), \
+          sum((counts->>'skipped')::bigint), bool_or((counts->>'isRestarted')::boolean) FROM \
+          (SELECT words::json AS counts FROM _quire_leases WHERE work = $1 AND round = $2::bigint \
+          AND state = 'done') AS done
+          """, unit
+        ).first ?? []
+      let failed = try connection.query(
         """
-        SELECT state, CASE state WHEN 'done' THEN sum(items)::text ELSE max(reason) END, count(*) FROM \
-        (SELECT state, CASE state WHEN 'done' THEN words::bigint END AS items, CASE state WHEN 'done' \
-        THEN '' ELSE words END AS reason FROM _quire_leases WHERE work = $1 AND round = $2::bigint) AS ends \
-        GROUP BY state, reason ORDER BY 3 DESC
-        """,
-        [name(of: .units, record.name), "\(record.runRound)"]
-      ).map { ($0[0] == "done", $0[1] ?? "", $0[2].flatMap { Int($0) } ?? 0) }
+        SELECT words, count(*) FROM _quire_leases WHERE work = $1 AND round = $2::bigint \
+        AND state <> 'done' GROUP BY words ORDER BY 2 DESC
+        """, unit
+      ).map {
+        (outcome: SyncRun.Outcome(stored: $0[0] ?? ""), count: $0[1].flatMap { Int($0) } ?? 0)
+      }
+      let counts = done.map { $0.flatMap { Int($0) } ?? 0 }
+      return (
+        UnitCounts(items: counts[1], skipped: counts[2], isRestarted: done[3] == "t"),
+        failed.reduce(counts[0]) { $0 + $1.count }, failed
+      )
     }
-    return (
-      rows.first { $0.0 }.flatMap { Int($0.1) } ?? 0, rows.reduce(0) { $0 + $1.2 },
-      rows.filter { !$0.0 }.map { (SyncRun.Outcome(stored: $0.1), $0.2) }
-    )
   }
 
   /// Stores how a listing ended in a round.

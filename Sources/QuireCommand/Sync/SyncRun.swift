@@ -185,13 +185,7 @@ struct SyncRun: Sendable {
       tell(SyncNote(listing.name, report, parents.map { (done: source.parentsDone, count: $0) }))
     }
     let report = await export.outcome()
-    var outcome = Self.outcome(
-      report, of: listing, skipped: source.skipped, failed: source.failed)
-    if listing.changes, report.recoveries.contains(.restarted) {
-      outcome.words +=
-        "; what was deleted while the token expired stays, and --restart --only \(listing.name) takes it away"
-    }
-    return outcome
+    return Self.outcome(report, of: listing, skipped: source.skipped, failed: source.failed)
   }
 
   /// Returns the outcome of a listing that would begin although its parents are not all known or
@@ -246,6 +240,7 @@ struct SyncRun: Sendable {
       outcome.words +=
         "; left out \(failed.count.counted("parent")) whose listing failed: \(words)\(advice)"
     }
+    outcome.words += keptDeletions(of: listing, isRestarted: report.recoveries.contains(.restarted))
     return outcome
   }
 
@@ -255,8 +250,8 @@ struct SyncRun: Sendable {
     // Before its first commit, a new run reports the checkpoint of the run before it.
     let isOfRunBefore =
       if case .cancelled = report.end { report.commits == 0 && !report.isResumed } else { false }
-    var words = (isOfRunBefore ? 0 : report.checkpoint?.items ?? 0).counted("item")
-    if skipped > 0 { words += ", \(skipped.counted("parent")) without a listing" }
+    var words = counts(
+      items: isOfRunBefore ? 0 : report.checkpoint?.items ?? 0, skipped: skipped)
     if !report.recoveries.isEmpty {
       words += ", cursors expired: \(report.recoveries.map(\.rawValue).joined(separator: ", "))"
     }
@@ -275,6 +270,20 @@ struct SyncRun: Sendable {
       return Outcome(kind: .failed, words: Self.words.line(error))
     case .failed(let error): return Outcome(kind: .failed, words: refusal(by: error, of: listing))
     }
+  }
+
+  /// Returns the number of items, and of parents whose listing was missing and was skipped.
+  static func counts(items: Int, skipped: Int) -> String {
+    items.counted("item")
+      + (skipped > 0 ? ", \(skipped.counted("parent")) without a listing" : "")
+  }
+
+  /// Returns what to say of a listing of changes that was read from its start, which does not tell
+  /// what was deleted before; empty for any other.
+  static func keptDeletions(of listing: SyncListing, isRestarted: Bool) -> String {
+    guard listing.changes, isRestarted else { return "" }
+    return "; what was deleted while the token expired stays, and --restart --only "
+      + "\(listing.name) takes it away"
   }
 
   /// Returns the message for a failed destination, with the options that begin it anew if that
