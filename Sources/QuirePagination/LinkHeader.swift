@@ -12,13 +12,10 @@ package struct LinkHeader {
     var parameters: [(name: String, value: String)]
 
     /// The first parameter with the name; the RFC demands to ignore others.
-    subscript(name: String) -> String? { value(named: name.lowercased()) }
+    package subscript(name: String) -> String? { value(named: name.lowercased()) }
 
     /// Returns the first parameter with a name that is in lower case already.
     func value(named name: String) -> String? { parameters.first { $0.name == name }?.value }
-
-    /// Returns the first parameter with the name, for other modules.
-    package func value(of name: String) -> String? { self[name] }
 
     /// Whether the link has the relation; relations are a list, compared without case.
     func has(relation: String) -> Bool {

@@ -163,7 +163,7 @@ private struct WebPage {
   init(_ answer: PageClient.Response) {
     var scope = FeedScope(url: answer.url)
     for link in LinkHeader(answer.headerFields).all(relation: "alternate") {
-      add(link.target, link.value(of: "type"), link.value(of: "title"), scope, .header)
+      add(link.target, link["type"], link["title"], scope, .header)
     }
     var html = String(decoding: answer.body, as: UTF8.self)
     html.withUTF8 { bytes in
