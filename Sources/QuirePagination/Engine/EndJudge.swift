@@ -34,7 +34,7 @@ struct EndJudge: EnginePart {
         [.items, .pages].contains(total.kind)
       } else {
         total.kind == .items && itemCount == 0
-          && counter.exactItemsSeen(before: answer) ?? 0 > total.value
+          && counter.itemsSeen(before: answer, exactly: true) ?? 0 > total.value
       }
     guard isContradicted else { return total }
     warnings.append(Self.contradicted(total))
@@ -67,7 +67,8 @@ struct EndJudge: EnginePart {
     onItems total: Int, answer: PageAnswer, next: Bookmark?, itemCount: Int
   ) -> TotalVerdict {
     let new = max(0, itemCount - pagination.policy.overlap)
-    if new.plus(counter.exactItemsSeen(before: answer) ?? 0) > total { return .contradicted }
+    let before = counter.itemsSeen(before: answer, exactly: true) ?? 0
+    if new.plus(before) > total { return .contradicted }
     guard let next, let seen = counter.itemsSeen(with: answer, next: next, itemCount: itemCount)
     else {
       return .silent

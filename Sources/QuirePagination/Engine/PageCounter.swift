@@ -30,30 +30,21 @@ struct PageCounter: EnginePart {
     return itemsSeen(before: answer).map { $0.plus(itemCount) }
   }
 
-  /// Returns the number of items before this page; nil if the walk does not count them.
-  func itemsSeen(before answer: PageAnswer) -> Int? {
+  /// Returns the number of items before this page; nil if the walk does not count them, or if it
+  /// has to be exact and is only computed from page sizes.
+  func itemsSeen(before answer: PageAnswer, exactly: Bool = false) -> Int? {
     if let seen = answer.pageBookmark?.seen { return seen }
     for route in routes {
       guard let count = count(of: answer, on: route), let first = route.next.firstCount else {
         continue
       }
-      guard case .pageNumber = route.next.untransformed else { return count.minus(first) }
-      if count == first { return 0 }
-      return pageSize.map { count.minus(first).times($0) }
-    }
-    return nil
-  }
-
-  /// Returns the number of items before this page; nil if it is only computed from page sizes.
-  func exactItemsSeen(before answer: PageAnswer) -> Int? {
-    if let seen = answer.pageBookmark?.seen { return seen }
-    for route in routes {
-      guard let count = count(of: answer, on: route), let first = route.next.firstCount else {
-        continue
-      }
+      let advance = count.minus(first)
       switch route.next.untransformed {
-      case .pageNumber, .offset(_, .pageSize), .offset(_, .body): return nil
-      default: return count.minus(first)
+      case .pageNumber where exactly, .offset(_, .pageSize) where exactly,
+        .offset(_, .body) where exactly:
+        return nil
+      case .pageNumber: return advance == 0 ? 0 : pageSize.map { advance.times($0) }
+      default: return advance
       }
     }
     return nil
