@@ -45,22 +45,12 @@ package struct XMLTemplate {
       else { return }
       leaves.append((path, name, Self.unescape(String(decoding: bytes[value], as: UTF8.self))))
     }
-    var open: [String] = []
-    var index = 0
-    while leaves.count < most, let start = self.index(of: UInt8(ascii: "<"), from: index) {
-      if let end = endOfMarkup(at: start) {
-        if bytes[start...].starts(with: "</".utf8) { _ = open.popLast() }
-        index = end
-        continue
-      }
-      guard let tag = tag(at: start) else { break }
-      open.append(localName(tag.name))
+    _ = firstTag { tag, open in
       for (name, value) in attributes(of: tag) where !isNamespace(name) {
         add(open, localName(name), value)
       }
       if let place = content(of: tag) { add(open, nil, place.isNew ? 0..<0 : place.range) }
-      if tag.isEmpty { open.removeLast() }
-      index = tag.end
+      return leaves.count >= most
     }
     return Array(leaves.prefix(most))
   }
@@ -123,6 +113,13 @@ package struct XMLTemplate {
 extension XMLTemplate {
   private func place(of path: PagePath) throws(PageError) -> Place? {
     let names = try Names(path)
+    guard let tag = firstTag(where: { _, open in names.match(open) }) else { return nil }
+    return names.attribute.map { attribute($0, in: tag) } ?? content(of: tag)
+  }
+
+  /// Returns the first start tag that `isMeant` accepts, which also gets the local names of the
+  /// open elements, the tag's own last.
+  private func firstTag(where isMeant: (_ tag: Tag, _ open: [String]) -> Bool) -> Tag? {
     var open: [String] = []
     var index = 0
     while let start = self.index(of: UInt8(ascii: "<"), from: index) {
@@ -133,9 +130,7 @@ extension XMLTemplate {
       }
       guard let tag = tag(at: start) else { return nil }
       open.append(localName(tag.name))
-      if names.match(open) {
-        return names.attribute.map { attribute($0, in: tag) } ?? content(of: tag)
-      }
+      if isMeant(tag, open) { return tag }
       if tag.isEmpty { open.removeLast() }
       index = tag.end
     }
