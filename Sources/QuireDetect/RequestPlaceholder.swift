@@ -97,7 +97,7 @@ extension PageRequest {
     guard !placeholders.isEmpty else { return self }
     var editor = RequestEditor(self)
     for placeholder in placeholders {
-      try editor.fill(placeholder.text, with: placeholder.first.plainText, encoding: .strict)
+      editor.fill(placeholder.text, with: placeholder.first.plainText, encoding: .strict)
     }
     return try editor.request()
   }

@@ -216,7 +216,7 @@ extension RequestEditor {
       reference.path = reference.path.replacing(text, by: encoding.encode(value.plainText))
       url = .success(reference)
     case .placeholder(let text, let encoding):
-      try fill(text, with: value.plainText, encoding: encoding)
+      fill(text, with: value.plainText, encoding: encoding)
     case .queryMerge: merge(value)
     case .bodyMerge: try mergeBody(value)
     case .itemRange: try setRange(from: value.integer ?? 0, pageSize: pageSize)
@@ -330,29 +330,25 @@ extension RequestEditor {
 
   /// Returns whether the text occurs in the URL, plain or encoded, or in the body.
   package func has(placeholder text: String) -> Bool {
-    let url = (try? self.url.get())?.path ?? ""
-    let inURL = Self.spellings(of: text).contains { spelling in
-      url.contains(spelling) || query.raw?.contains(spelling) == true
-    }
-    if inURL { return true }
-    return switch base.body {
-    case .none: false
-    case .json(let body): body.contains(placeholder: text)
-    case .form(let body): Self.spellings(of: text).contains { body.contains($0) }
-    case .xml(let body): body.contains(text)
-    case .bytes(let bytes): String(decoding: bytes, as: UTF8.self).contains(text)
-    }
+    var filled = self
+    filled.fill(text, with: "", encoding: .strict)
+    return filled.query != query || filled.base.body != base.body
+      || (try? filled.url.get()) != (try? url.get())
   }
 
+  /// Replaces the text wherever it occurs in the URL and the body.
   package mutating func fill(
     _ text: String, with value: String, encoding: Pagination.ValueEncoding
-  ) throws(PageError) {
-    var reference = try url.get()
+  ) {
     for spelling in Self.spellings(of: text) {
-      reference.path = reference.path.replacing(spelling, by: encoding.encode(value))
-      query = QueryString(query.raw?.replacing(spelling, by: encoding.encode(value)))
+      let encoded = encoding.encode(value)
+      url = url.map { reference in
+        var filled = reference
+        filled.path = reference.path.replacing(spelling, by: encoded)
+        return filled
+      }
+      query = QueryString(query.raw?.replacing(spelling, by: encoded))
     }
-    url = .success(reference)
     switch base.body {
     case .none: break
     case .json(let body): base.body = .json(body.replacing(placeholder: text, by: value))
@@ -376,15 +372,6 @@ extension RequestEditor {
 }
 
 extension JSONValue {
-  fileprivate func contains(placeholder text: String) -> Bool {
-    switch self {
-    case .string(let string): string.contains(text)
-    case .array(let elements): elements.contains { $0.contains(placeholder: text) }
-    case .object(let members): members.contains { $0.value.contains(placeholder: text) }
-    case .null, .bool, .number: false
-    }
-  }
-
   fileprivate func replacing(placeholder text: String, by value: String) -> JSONValue {
     switch self {
     case .string(let string): .string(string.replacing(text, by: value))
