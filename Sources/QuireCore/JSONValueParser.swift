@@ -181,13 +181,8 @@ private struct JSONValueParser {
     let byte = bytes[place]
     place += 1
     switch byte {
-    case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"):
-      return Character(Unicode.Scalar(byte))
-    case UInt8(ascii: "b"): return "\u{8}"
-    case UInt8(ascii: "f"): return "\u{C}"
-    case UInt8(ascii: "n"): return "\n"
-    case UInt8(ascii: "r"): return "\r"
-    case UInt8(ascii: "t"): return "\t"
+    case _ where "\"\\/bfnrt".utf8.contains(byte):
+      return Character(Unicode.Scalar(JSONText.character(forEscape: byte)))
     case UInt8(ascii: "u"):
       var unit = UInt32(try codeUnit())
       if 0xD800..<0xDC00 ~= unit, bytes[place...].starts(with: "\\u".utf8) {

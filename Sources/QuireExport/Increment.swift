@@ -1,5 +1,5 @@
 import Foundation
-import QuireCore
+package import QuireCore
 public import QuirePagination
 
 /// A rule by which later runs of an export request only what has changed: the greatest value of a

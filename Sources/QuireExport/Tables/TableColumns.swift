@@ -1,3 +1,4 @@
+import QuireCore
 package import QuirePagination
 
 /// The columns of a table, their types, and the member of its items that each holds. A pure

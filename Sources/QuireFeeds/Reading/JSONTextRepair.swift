@@ -120,32 +120,7 @@ struct JSONTextRepair {
   /// Returns JSON with each invalid byte sequence and each half surrogate pair replaced by U+FFFD.
   private static func mended(_ json: [UInt8]) -> [UInt8] {
     var bytes = Array(String(decoding: json, as: UTF8.self).utf8)
-    var index = 0
-    while index + 1 < bytes.count {
-      guard bytes[index] == UInt8(ascii: "\\") else {
-        index += 1
-        continue
-      }
-      guard let unit = unit(in: bytes, at: index) else {
-        index += 2
-        continue
-      }
-      let low = 0xD800...0xDBFF ~= unit ? Self.unit(in: bytes, at: index + 6) : nil
-      if let low, 0xDC00...0xDFFF ~= low {
-        index += 12
-        continue
-      }
-      if 0xD800...0xDFFF ~= unit { bytes.replaceSubrange(index + 2..<index + 6, with: "fffd".utf8) }
-      index += 6
-    }
+    JSONText.replaceUnstorableEscapes(in: &bytes, keepsNUL: true)
     return bytes
-  }
-
-  /// Returns the code unit of `\uXXXX` at an index; nil if there is none.
-  private static func unit(in bytes: [UInt8], at place: Int) -> UInt16? {
-    guard place + 6 <= bytes.count, bytes[place] == UInt8(ascii: "\\"),
-      bytes[place + 1] == UInt8(ascii: "u")
-    else { return nil }
-    return UInt16(String(decoding: bytes[place + 2..<place + 6], as: UTF8.self), radix: 16)
   }
 }

@@ -1,6 +1,3 @@
-package import QuireCore
-package import QuirePagination
-
 /// Reads the text of JSON strings, given as the bytes between the quotes (RFC 8259, section 7). The
 /// page was validated before.
 package enum JSONText {
@@ -47,33 +44,29 @@ package enum JSONText {
   }
 
   /// Returns whether the text contains the character NUL, which JSON can only write as `\u0000`.
-  static func hasNUL(_ written: UnsafeBufferPointer<UInt8>) -> Bool {
-    var index = 0
-    while index + 1 < written.count {
-      guard written[index] == UInt8(ascii: "\\") else {
-        index += 1
-        continue
-      }
-      if written[index + 1] == UInt8(ascii: "u"), unit(written, at: index + 2) == 0 { return true }
-      index += 2
-    }
-    return false
+  package static func hasNUL(_ written: UnsafeBufferPointer<UInt8>) -> Bool {
+    hasUnstorableEscapes(written) { $0 == 0 }
   }
 
   /// Returns whether the text has escapes of characters that some databases cannot store: NUL, and
   /// halves of surrogate pairs.
-  package static func hasUnstorableEscapes(_ written: UnsafeBufferPointer<UInt8>) -> Bool {
+  package static func hasUnstorableEscapes(
+    _ written: UnsafeBufferPointer<UInt8>, where isMeant: (UInt32) -> Bool = { _ in true }
+  ) -> Bool {
     guard written.contains(UInt8(ascii: "\\")) else { return false }
     var isFound = false
-    visitUnstorable(written) { _, _ in isFound = true }
+    visitUnstorable(written) { _, unit in isFound = isFound || isMeant(unit) }
     return isFound
   }
 
-  /// Replaces these escapes: NUL by its symbol U+2400, and halves of surrogate pairs by U+FFFD.
-  package static func replaceUnstorableEscapes(in text: inout [UInt8]) {
+  /// Replaces these escapes: NUL by its symbol U+2400, unless `keepsNUL`, and halves of surrogate
+  /// pairs by U+FFFD. The text may also be a whole JSON document.
+  package static func replaceUnstorableEscapes(in text: inout [UInt8], keepsNUL: Bool = false) {
     var places: [(place: Int, digits: String)] = []
     text.withUnsafeBufferPointer { text in
-      visitUnstorable(text) { places.append(($0, $1 == 0 ? "2400" : "fffd")) }
+      visitUnstorable(text) { place, unit in
+        if unit != 0 || !keepsNUL { places.append((place, unit == 0 ? "2400" : "fffd")) }
+      }
     }
     for (place, digits) in places {
       text.replaceSubrange(place + 2..<place + 6, with: digits.utf8)
@@ -118,7 +111,8 @@ package enum JSONText {
     return unit
   }
 
-  private static func character(forEscape letter: UInt8) -> UInt8 {
+  /// Returns the byte that an escape other than `\\u` stands for.
+  static func character(forEscape letter: UInt8) -> UInt8 {
     switch letter {
     case UInt8(ascii: "b"): 0x08
     case UInt8(ascii: "f"): 0x0C
@@ -126,28 +120,6 @@ package enum JSONText {
     case UInt8(ascii: "r"): 0x0D
     case UInt8(ascii: "t"): 0x09
     default: letter
-    }
-  }
-}
-
-/// JSON allows half a surrogate pair (RFC 8259, section 8.2), which is not a character and cannot
-/// be decoded. These methods let an export continue with the text as the server wrote it.
-extension RawItem {
-  /// Returns the value at a path; if it contains half a surrogate pair, its JSON text.
-  func valueOrText(at path: PagePath) throws -> JSONValue? {
-    do {
-      return try value(at: path)
-    } catch let error as PageError where error.code == .malformed {
-      return try compact(at: path).map { .string(String(decoding: $0, as: UTF8.self)) }
-    }
-  }
-
-  /// Returns the value at a path; nil also if it contains half a surrogate pair.
-  package func valueIfUnicode(at path: PagePath) throws -> JSONValue? {
-    do {
-      return try value(at: path)
-    } catch let error as PageError where error.code == .malformed {
-      return nil
     }
   }
 }
