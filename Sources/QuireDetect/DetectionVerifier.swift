@@ -127,11 +127,11 @@ struct DetectionVerifier<Item: Sendable> {
     let engine = try engine(of: pagination)
     let count = try FollowedPages.items(of: first, engine).count
     guard let position = pagination.farBehind,
-      engine.continuation(after: first, itemCount: count).total == nil
+      engine.finder.continuation(after: first, itemCount: count).total == nil
     else { return pagination }
     var other = pagination
     do {
-      let answer = try await answer(to: try engine.request(at: position))
+      let answer = try await answer(to: try engine.builder.request(at: position))
       let further = try FollowedPages.items(of: answer, engine).count
       // A full page may be one of a listing that long, or of a server that counts no further.
       guard further > 0, further < count else { return pagination }
@@ -184,12 +184,12 @@ struct DetectionVerifier<Item: Sendable> {
     do {
       let engine = try engine(of: pagination)
       var followed = try FollowedPages(first, by: engine, declared: detector.declaredItems)
-      let next = engine.continuation(after: first, itemCount: followed.counts[0])
+      let next = engine.finder.continuation(after: first, itemCount: followed.counts[0])
       if let failure = next.nextFailure { throw failure }
       guard let position = next.next else {
         return Check(result: SecondPageCheck(.undecided, "The first page is the last."))
       }
-      let asked = try engine.request(at: position)
+      let asked = try engine.builder.request(at: position)
       request = try describe(asked, pagination)
       if pages.answers[asked] == nil {
         guard pages.left > 0 else { return nil }
@@ -220,7 +220,7 @@ struct DetectionVerifier<Item: Sendable> {
   ) async throws -> Check {
     var (position, closing) = (start, closing)
     while true {
-      let asked = try followed.engine.request(at: position)
+      let asked = try followed.engine.builder.request(at: position)
       let answer: PageAnswer
       do {
         answer = try await self.answer(to: asked, at: position, pagination, &pages)
@@ -235,7 +235,7 @@ struct DetectionVerifier<Item: Sendable> {
           result: SecondPageCheck(.undecided, "A further page is refused. \(error.message)"),
           instead: error.endsPages(of: pagination))
       }
-      closing = followed.engine.continuation(after: answer, itemCount: 0).closing ?? closing
+      closing = followed.engine.finder.continuation(after: answer, itemCount: 0).closing ?? closing
       let step = followed.judge(answer)
       if case .leads(let further) = step, followed.counts.count < 3 {
         position = further
@@ -263,7 +263,7 @@ struct DetectionVerifier<Item: Sendable> {
   ) async throws -> Check? {
     guard
       let other = otherCount(pagination, followed.engine, itemCount: followed.counts[0]),
-      let probe = try? followed.engine.request(at: other.position),
+      let probe = try? followed.engine.builder.request(at: other.position),
       let answer = try? await answer(to: probe, at: other.position, pagination, &pages),
       followed.brings(othersIn: answer)
     else { return nil }
@@ -456,7 +456,7 @@ struct FollowedPages {
     let items = try Self.items(of: first, engine)
     identity = ItemIdentity(items)
     counts = [items.count]
-    note(engine.continuation(after: first, itemCount: items.count).total)
+    note(engine.finder.continuation(after: first, itemCount: items.count).total)
   }
 
   private mutating func note(_ total: Total?) {
@@ -473,7 +473,7 @@ struct FollowedPages {
   mutating func judge(_ answer: PageAnswer) -> Step {
     do {
       if let unread = answer.document as? UnreadableDocument { throw unread.reason }
-      switch try engine.classify(answer) {
+      switch try engine.reader.classify(answer) {
       case .failure(let failure):
         return .refuted(
           "The \(ordinal) request failed: \(failure.message ?? "the server says so").")
@@ -522,7 +522,7 @@ struct FollowedPages {
       return .undecided(
         "\(verdict.alike) of the \(count) of the \(ordinal) page may be those of a page before.")
     }
-    let next = engine.continuation(after: answer, itemCount: items.count)
+    let next = engine.finder.continuation(after: answer, itemCount: items.count)
     if let failure = next.nextFailure {
       return .undecided("The \(ordinal) page does not say how to go on. \(failure.message)")
     }

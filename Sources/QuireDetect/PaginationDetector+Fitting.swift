@@ -229,7 +229,7 @@ extension PaginationDetector {
 
   private func settle(_ engine: PaginationEngine, in fit: inout DetectorFit) {
     do {
-      switch try engine.classify(answer) {
+      switch try engine.reader.classify(answer) {
       case .failure(let failure):
         fit.outcome = .failure
         fit.doubts.append("it is a failure: \(failure.message ?? "\(failure.kind.rawValue)")")
@@ -240,13 +240,13 @@ extension PaginationDetector {
         fit.isToldEnd = true
         fit.evidence.append("it is what the description calls the end")
       case .page, .emptyPage:
-        let next = engine.continuation(after: answer, itemCount: fit.itemCount)
+        let next = engine.finder.continuation(after: answer, itemCount: fit.itemCount)
         if let failure = next.nextFailure {
           fit.outcome = .refused(failure.code.description)
           fit.doubts.append(failure.message)
           fit.remedies += failure.remedies
         } else if let position = next.next {
-          fit.outcome = .next(try engine.request(at: position))
+          fit.outcome = .next(try engine.builder.request(at: position))
         } else {
           fit.outcome = .end
         }

@@ -228,7 +228,7 @@ extension DetectionVerifier {
         target = .token(key)
       default: return true
       }
-      let answer = try await answer(to: try engine.request(at: Bookmark(target).position))
+      let answer = try await answer(to: try engine.builder.request(at: Bookmark(target).position))
       let further = try FollowedPages.items(of: answer, engine).prefix(1)
       return ItemIdentity(Array(items.suffix(1))).verdict(on: Array(further)).repeated == 1
     } catch is PageError {
@@ -252,8 +252,8 @@ extension DetectionVerifier {
   /// Returns the request for the second page; nil if the first is the last.
   private func second(by pagination: Pagination, _ followed: FollowedPages) throws -> PageRequest? {
     let engine = try engine(of: pagination)
-    let position = engine.continuation(after: first, itemCount: followed.counts[0]).next
-    return try position.map { try engine.request(at: $0) }
+    let position = engine.finder.continuation(after: first, itemCount: followed.counts[0]).next
+    return try position.map { try engine.builder.request(at: $0) }
   }
 
   func engine(of pagination: Pagination) throws -> PaginationEngine {

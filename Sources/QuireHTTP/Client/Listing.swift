@@ -126,7 +126,7 @@ package final class Listing: Sendable {
     guard position.value != nil else { return nil }
     guard SecretParameters.isMarked(position) else { return try Bookmark(position) }
     let bookmark = try Bookmark(try secrets.restore(position))
-    let origin = try Origin(url: engine.request(for: bookmark).url)
+    let origin = try Origin(url: engine.builder.request(for: bookmark).url)
     guard origin == home else {
       throw PageError(
         .refusedLink,
@@ -192,7 +192,7 @@ package final class Listing: Sendable {
 
   /// Returns the request of a bookmark, which may replace the one in the position.
   func destination(of bookmark: Bookmark, at position: Position) throws -> Destination {
-    let request = try engine.request(for: bookmark)
+    let request = try engine.builder.request(for: bookmark)
     return Destination(position, bookmark, request, try? hop(for: request))
   }
 
@@ -242,7 +242,7 @@ package final class Listing: Sendable {
     guard engine.indexRouteExists, let next else { return }
     let needed = engine.indexes(neededAt: try Bookmark(next))
     guard let index = needed.last, index == answer.request.url else { return }
-    indexes.store(try engine.pages(listedIn: answer), at: index, keeping: needed)
+    indexes.store(try engine.reader.pages(listedIn: answer), at: index, keeping: needed)
   }
 }
 

@@ -254,7 +254,7 @@ final class PageFetch<Item: Sendable> {
     context.note = PageFormatNote()
     let session = try decoder.begin(context)
     if let onHead, let bytes = context.expectedBytes,
-      let next = engine.next(inHeadOf: answer(to: response, document: EmptyDocument()))
+      let next = engine.finder.next(inHeadOf: answer(to: response, document: EmptyDocument()))
     {
       onHead(next, bytes)
     }
@@ -312,15 +312,15 @@ final class PageFetch<Item: Sendable> {
         of: answer,
         isProven: response.framing == .explicit || shared.configuration.acceptsUnprovenEnd)
     }
-    switch try engine.classify(answer) {
+    switch try engine.reader.classify(answer) {
     case .end:
-      try engine.brokenPromise(by: answer).map { throw $0 }
+      try engine.reader.brokenPromise(by: answer).map { throw $0 }
       return nil
     case .failure(let failure):
       let body = Array(transfer.beginning.joined().prefix(Exchange.longestRefusal))
       throw self.failure(failure, self.response(response, body))
     case .emptyPage:
-      try engine.brokenPromise(by: answer).map { throw $0 }
+      try engine.reader.brokenPromise(by: answer).map { throw $0 }
       try findContinuation(after: transfer, answer)
       return (answer, DecodedItems([]))
     case .page:
@@ -341,10 +341,10 @@ final class PageFetch<Item: Sendable> {
       transfer.itemCount += decoded.count
       items = decoded
     }
-    try engine.checkTotals(of: answer)
-    if transfer.itemCount == 0 { try engine.checkMembers(of: answer) }
-    if try engine.isRepetition(answer) {
-      try engine.brokenPromise(byRepetition: answer).map { throw $0 }
+    try engine.reader.checkTotals(of: answer)
+    if transfer.itemCount == 0 { try engine.reader.checkMembers(of: answer) }
+    if try engine.reader.isRepetition(answer) {
+      try engine.reader.brokenPromise(byRepetition: answer).map { throw $0 }
       return nil
     }
     listing.format.bind(transfer.note?.format)
@@ -355,8 +355,8 @@ final class PageFetch<Item: Sendable> {
 
   /// Finds the continuation after a page, and applies what the page says about the next requests.
   private func findContinuation(after transfer: Transfer, _ answer: PageAnswer) throws {
-    transfer.continuation = engine.continuation(after: answer, itemCount: transfer.itemCount)
-    if let wait = engine.backoff(after: answer) {
+    transfer.continuation = engine.finder.continuation(after: answer, itemCount: transfer.itemCount)
+    if let wait = engine.reader.backoff(after: answer) {
       listing.client.budget.pause(listing.lane(to: listing.home), for: wait)
     }
     listing.learn(from: answer.document, transfer.response.permit?.grant)
@@ -518,12 +518,12 @@ final class PageFetch<Item: Sendable> {
     // If the task was cancelled, the body may be incomplete.
     try Task.checkCancellation()
     let answer = answer(to: response, document: document(of: body, response))
-    switch try engine.classify(answer) {
+    switch try engine.reader.classify(answer) {
     case .end:
-      try engine.brokenPromise(by: answer).map { throw $0 }
+      try engine.reader.brokenPromise(by: answer).map { throw $0 }
       return nil
     case .emptyPage:
-      try engine.brokenPromise(by: answer).map { throw $0 }
+      try engine.reader.brokenPromise(by: answer).map { throw $0 }
       var page = Page<Item>([])
       page.traffic = traffic
       return page
@@ -575,7 +575,7 @@ extension PageFetch {
       let isBodyless = response.status.isBodyless
       let answer = answer(
         to: response, document: isBodyless ? EmptyDocument() : try session.finish())
-      switch try engine.classify(answer) {
+      switch try engine.reader.classify(answer) {
       case .failure(let failure): throw self.failure(failure, self.response(response, []))
       case .page: if isBodyless { throw PageError.noPage(self.response(response, [])) }
       case .end, .emptyPage: break

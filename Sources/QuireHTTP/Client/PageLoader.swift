@@ -89,7 +89,7 @@ package final class PageLoader<Item: Sendable>: PageReader {
     after position: Position, total: Total?, pages: ClosedRange<Int>
   ) -> [Position] {
     guard listing.isRepeatable else { return [] }
-    return listing.engine.positions(
+    return listing.engine.counter.positions(
       after: position.value == nil ? nil : position, total: total, pages: pages)
   }
 
@@ -144,11 +144,11 @@ package final class PageLoader<Item: Sendable>: PageReader {
     guard let error = error as? PageError else { return nil }
     let (sent, position) = (lost.bookmark, lost.position)
     let replacement = (error.underlying as? HTTPFailure)?.replacement
-    guard listing.engine.recovery(at: sent, from: error, replacement: replacement) != nil
+    guard listing.engine.finder.recovery(at: sent, from: error, replacement: replacement) != nil
     else { return nil }
     let (opened, traffic) = try await opened()
     guard
-      let (instead, recovery) = listing.engine.recovery(
+      let (instead, recovery) = listing.engine.finder.recovery(
         at: sent, from: error, replacement: replacement, reopened: opened ?? [])
     else { return nil }
     listing.client.shared.emit(.warning, .recovery(recovery, after: error.code))
@@ -316,12 +316,12 @@ package final class PageLoader<Item: Sendable>: PageReader {
   /// Returns the values that the opening request yields, nil if there is no such request, and its
   /// cost.
   private func opened() async throws -> ([JSONValue.Member]?, WalkReport.Traffic) {
-    guard let request = try listing.engine.opening() else {
+    guard let request = try listing.engine.builder.opening() else {
       return (nil, WalkReport.Traffic(requests: 0))
     }
     let fetch = PageFetch(listing, decoder, request)
     let answer = try await fetch.answer()
-    return (try listing.engine.opened(by: answer), fetch.traffic)
+    return (try listing.engine.reader.opened(by: answer), fetch.traffic)
   }
 
   package func close(at position: Position?) async {
@@ -329,7 +329,7 @@ package final class PageLoader<Item: Sendable>: PageReader {
     do {
       try await listing.findSecrets(of: position)
       guard let sent = try listing.continuation(at: position),
-        let request = try listing.engine.closing(at: sent)
+        let request = try listing.engine.builder.closing(at: sent)
       else { return }
       let fetch = PageFetch(listing, decoder, request, for: sent)
       try await fetch.discard()
@@ -344,12 +344,12 @@ package final class PageLoader<Item: Sendable>: PageReader {
   private func findIndexes(for fetch: PageFetch<Item>) async throws {
     let needed = listing.engine.indexes(neededAt: fetch.sent)
     for url in needed where listing.indexes.all[url] == nil {
-      let request = try listing.engine.request(for: Bookmark(.url(url)))
+      let request = try listing.engine.builder.request(for: Bookmark(.url(url)))
       let index = PageFetch(listing, decoder, request, traffic: fetch.traffic)
       let answer = try await index.answer()
       fetch.traffic = index.traffic
       listing.indexes.store(
-        try listing.engine.pages(listedIn: answer), at: url, keeping: needed)
+        try listing.engine.reader.pages(listedIn: answer), at: url, keeping: needed)
     }
     fetch.indexes = listing.indexes.all
   }

@@ -1,8 +1,8 @@
-import QuireCore
+package import QuireCore
 
 /// The part of the engine that reads answers: it classifies an answer as page, end or failure, and
 /// finds the values that the description names.
-struct AnswerReader: EnginePart {
+package struct AnswerReader: EnginePart {
   let engine: PaginationEngine
 
   /// Classifies an answer before its items are decoded: as a failure, else as the end, else as a
@@ -10,7 +10,7 @@ struct AnswerReader: EnginePart {
   ///
   /// An answer with an error status that the description does not explain counts as a page, for the
   /// caller to judge. Throws `shape` if a path is ambiguous in the document.
-  func classify(_ answer: PageAnswer) throws -> Classification {
+  package func classify(_ answer: PageAnswer) throws -> Classification {
     if let failure = try pagination.policy.failure.first(where: { try applies($0, to: answer) }) {
       return try classify(answer, failing: failure)
     }
@@ -19,7 +19,7 @@ struct AnswerReader: EnginePart {
 
   /// Returns the error of an answer that means the end, although a flag or a number of pages in the
   /// page before promised this one; nil without a promise.
-  func brokenPromise(by answer: PageAnswer) -> PageError? {
+  package func brokenPromise(by answer: PageAnswer) -> PageError? {
     guard let sent = answer.pageBookmark, sent.isPromised, !sent.isBackward else { return nil }
     return PageError(
       .inconsistentTermination,
@@ -30,7 +30,7 @@ struct AnswerReader: EnginePart {
 
   /// Returns the error of a page that repeats an earlier one, although the page before promised
   /// more; nil without a promise, so that the repetition is the end.
-  func brokenPromise(byRepetition answer: PageAnswer) -> PageError? {
+  package func brokenPromise(byRepetition answer: PageAnswer) -> PageError? {
     guard let sent = answer.pageBookmark, sent.isPromised, !sent.isBackward else { return nil }
     return PageError(
       .stalledContent,
@@ -152,7 +152,7 @@ struct AnswerReader: EnginePart {
   }
 
   /// Returns how long to wait before the next page, as the page asks for; nil if it does not.
-  func backoff(after answer: PageAnswer) -> Duration? {
+  package func backoff(after answer: PageAnswer) -> Duration? {
     guard let source = pagination.policy.pacing.backoff,
       let value = try? answer.value(at: source, items: items),
       let seconds = Double(value.plainText),
@@ -187,7 +187,7 @@ struct AnswerReader: EnginePart {
   /// Returns the values in the answer to the opening request.
   ///
   /// Throws `shape` if it has none of them.
-  func opened(by answer: PageAnswer) throws -> [JSONValue.Member] {
+  package func opened(by answer: PageAnswer) throws -> [JSONValue.Member] {
     let carried = try carried(after: answer)
     guard !carried.isEmpty else {
       throw PageError(
@@ -232,7 +232,7 @@ struct AnswerReader: EnginePart {
 
   /// Throws `shape` for a first page with something other than a number in place of the total: with
   /// a wrong path, the total would check nothing.
-  func checkTotals(of answer: PageAnswer) throws {
+  package func checkTotals(of answer: PageAnswer) throws {
     guard answer.isFirst, case .other(let words)? = try unreadableTotal(in: answer) else { return }
     throw PageError(
       .shape,
@@ -294,7 +294,7 @@ struct AnswerReader: EnginePart {
 
   /// Returns the pages that an answer lists, without repetitions; empty if it is no index. They are
   /// written as they will be requested, because a page is found again in its index by that URL.
-  func pages(listedIn answer: PageAnswer) throws -> [String] {
+  package func pages(listedIn answer: PageAnswer) throws -> [String] {
     let document = answer.document
     guard let route = indexRoute, try document.count(at: route.list) ?? 0 > 0 else { return [] }
     let links = try document.values(at: route.link, inItemsOf: .path(route.list))
@@ -324,7 +324,7 @@ struct AnswerReader: EnginePart {
   }
 
   /// Returns whether the page repeats an earlier one. If so, it is the end, and is not delivered.
-  func isRepetition(_ answer: PageAnswer) throws -> Bool {
+  package func isRepetition(_ answer: PageAnswer) throws -> Bool {
     guard let watch = answer.pageBookmark?.repetitionWatch, let digest = try digest(of: answer)
     else {
       return false
@@ -358,7 +358,7 @@ struct AnswerReader: EnginePart {
 
   /// Throws `shape` for a page without its optional items that has no other member of the
   /// description either: it may be an error in place of a page, which must not end the walk.
-  func checkMembers(of answer: PageAnswer) throws {
+  package func checkMembers(of answer: PageAnswer) throws {
     guard items.absentMeansEmpty, !(answer.document is EmptyDocument),
       try !isBlank(answer.document), try !hasNamedMember(answer)
     else { return }

@@ -1,8 +1,8 @@
 import HTTPTypes
-import QuireCore
+package import QuireCore
 
 /// The part of the engine that finds what follows a page: another page, the end, or a later walk.
-struct ContinuationFinder: EnginePart {
+package struct ContinuationFinder: EnginePart {
   let engine: PaginationEngine
 
   private var judge: EndJudge { EndJudge(engine: engine) }
@@ -13,7 +13,7 @@ struct ContinuationFinder: EnginePart {
   /// missing token an error; the token; an end inferred from a total, a short or an empty page.
   /// Never throws: the page is complete and is delivered, and an error about the next page is
   /// thrown after it.
-  func continuation(after answer: PageAnswer, itemCount: Int) -> Continuation {
+  package func continuation(after answer: PageAnswer, itemCount: Int) -> Continuation {
     var result = Continuation()
     do {
       result.total = try judge.total(in: answer, itemCount: itemCount, warnings: &result.warnings)
@@ -40,7 +40,7 @@ struct ContinuationFinder: EnginePart {
 
   /// Returns the next position if the header fields alone determine it, before the body arrives;
   /// nil if something in the body could change it or end the listing.
-  func next(inHeadOf answer: PageAnswer) -> Position? {
+  package func next(inHeadOf answer: PageAnswer) -> Position? {
     guard engine.nextPageClosure == nil, isToldByHead else { return nil }
     return continuation(after: answer, itemCount: 1).next
   }
@@ -443,7 +443,7 @@ struct ContinuationFinder: EnginePart {
   ///
   /// `replacement` is the cursor that the server gives in place of the expired one. `reopened` are
   /// the values of a new opening, if the rule needs one.
-  func recovery(
+  package func recovery(
     at lost: Bookmark, from error: PageError, replacement: JSONValue?,
     reopened: [JSONValue.Member] = []
   ) -> (Bookmark, PageRecovery)? {

@@ -1,7 +1,7 @@
-import QuireCore
+package import QuireCore
 
 /// The part of the engine that counts items and pages, in walks by offset or page number.
-struct PageCounter: EnginePart {
+package struct PageCounter: EnginePart {
   let engine: PaginationEngine
 
   /// Returns the number in the first request: the caller's own, or the description's.
@@ -76,7 +76,7 @@ struct PageCounter: EnginePart {
   /// Returns the positions of pages behind the one at `position`, at the distances in `pages`. It
   /// is empty unless the description counts without a value from each page. Positions beyond
   /// `total`, if the server declares one, and numbers beyond `Int` are left out.
-  func positions(
+  package func positions(
     after position: Position?, total: Total?, pages: ClosedRange<Int>
   ) -> [Position] {
     guard routes.count == 1, let start = firstNumber(of: routes[0]) else { return [] }

@@ -23,10 +23,14 @@ package final class PaginationEngine: Sendable {
   /// The closure that decides on the next page in place of the description's `next`.
   let nextPageClosure: (@Sendable (AnsweredPage) throws -> NextPage?)?
 
-  private var requests: RequestBuilder { RequestBuilder(engine: self) }
-  private var reader: AnswerReader { AnswerReader(engine: self) }
-  private var counter: PageCounter { PageCounter(engine: self) }
-  private var finder: ContinuationFinder { ContinuationFinder(engine: self) }
+  /// The part that builds requests.
+  package var builder: RequestBuilder { RequestBuilder(engine: self) }
+  /// The part that reads answers.
+  package var reader: AnswerReader { AnswerReader(engine: self) }
+  /// The part that counts items and pages.
+  package var counter: PageCounter { PageCounter(engine: self) }
+  /// The part that finds what follows a page.
+  package var finder: ContinuationFinder { ContinuationFinder(engine: self) }
 
   /// Whether the caller's own request starts in the middle of the listing.
   package let startsMidway: Bool
@@ -116,87 +120,16 @@ extension EnginePart {
   var items: Pagination.Items { engine.items }
   var pageSize: Int? { engine.pageSize }
   var hasClosure: Bool { engine.nextPageClosure != nil }
-  var reader: AnswerReader { AnswerReader(engine: engine) }
-  var counter: PageCounter { PageCounter(engine: engine) }
+  var reader: AnswerReader { engine.reader }
+  var counter: PageCounter { engine.counter }
 }
 
-/// The engine's operations, each documented in the part that performs it.
 extension PaginationEngine {
-  package func request(at position: Position?) throws(PageError) -> PageRequest {
-    try requests.request(at: position)
-  }
-
-  package func request(for bookmark: Bookmark?) throws(PageError) -> PageRequest {
-    try requests.request(for: bookmark)
-  }
-
-  package func opening() throws(PageError) -> PageRequest? {
-    try requests.opening()
-  }
-
-  package func closing(at bookmark: Bookmark) throws(PageError) -> PageRequest? {
-    try requests.closing(at: bookmark)
-  }
-
-  package func classify(_ answer: PageAnswer) throws -> Classification {
-    try reader.classify(answer)
-  }
-
-  package func brokenPromise(by answer: PageAnswer) -> PageError? {
-    reader.brokenPromise(by: answer)
-  }
-
-  package func brokenPromise(byRepetition answer: PageAnswer) -> PageError? {
-    reader.brokenPromise(byRepetition: answer)
-  }
-
-  package func checkMembers(of answer: PageAnswer) throws {
-    try reader.checkMembers(of: answer)
-  }
-
-  package func checkTotals(of answer: PageAnswer) throws {
-    try reader.checkTotals(of: answer)
-  }
-
-  package func isRepetition(_ answer: PageAnswer) throws -> Bool {
-    try reader.isRepetition(answer)
-  }
-
-  package func opened(by answer: PageAnswer) throws -> [JSONValue.Member] {
-    try reader.opened(by: answer)
-  }
-
-  package func backoff(after answer: PageAnswer) -> Duration? {
-    reader.backoff(after: answer)
-  }
-
-  package func pages(listedIn answer: PageAnswer) throws -> [String] {
-    try reader.pages(listedIn: answer)
-  }
-
-  package func continuation(after answer: PageAnswer, itemCount: Int) -> Continuation {
-    finder.continuation(after: answer, itemCount: itemCount)
-  }
-
-  package func next(inHeadOf answer: PageAnswer) -> Position? { finder.next(inHeadOf: answer) }
-
   /// Returns whether the header fields of an answer without a body lead to a next page. If so, the
   /// server meant a page without items, and none was lost in transit.
   package func hasNext(inHeadOf answer: PageAnswer) -> Bool {
-    !routes.contains { $0.next.isCounter } && continuation(after: answer, itemCount: 0).next != nil
-  }
-
-  package func recovery(
-    at lost: Bookmark, from error: PageError, replacement: JSONValue?,
-    reopened: [JSONValue.Member] = []
-  ) -> (Bookmark, PageRecovery)? {
-    finder.recovery(at: lost, from: error, replacement: replacement, reopened: reopened)
-  }
-
-  package func positions(
-    after position: Position?, total: Total?, pages: ClosedRange<Int>
-  ) -> [Position] {
-    counter.positions(after: position, total: total, pages: pages)
+    !routes.contains { $0.next.isCounter }
+      && finder.continuation(after: answer, itemCount: 0).next != nil
   }
 
   /// The name of a rule that needs all items of a page before any is delivered; nil for none.

@@ -1,8 +1,8 @@
 import HTTPTypes
-import QuireCore
+package import QuireCore
 
 /// The part of the engine that builds the request for a page from its position.
-struct RequestBuilder: EnginePart {
+package struct RequestBuilder: EnginePart {
   let engine: PaginationEngine
 
   private var home: Origin { engine.home }
@@ -12,13 +12,13 @@ struct RequestBuilder: EnginePart {
   ///
   /// Throws `invalidArgument` for a position of another listing, `invalidCursor` for a cursor that
   /// cannot be sent, `crossOriginLink` and `refusedLink` for a link that the policy refuses.
-  func request(at position: Position?) throws(PageError) -> PageRequest {
+  package func request(at position: Position?) throws(PageError) -> PageRequest {
     guard let position, position.value != nil else { return first }
     return try request(for: try Bookmark(position))
   }
 
   /// Returns the request for the page at a decoded position; nil is the first page.
-  func request(for bookmark: Bookmark?) throws(PageError) -> PageRequest {
+  package func request(for bookmark: Bookmark?) throws(PageError) -> PageRequest {
     guard let bookmark else { return first }
     if bookmark.target == .start {
       var editor = RequestEditor(first)
@@ -159,13 +159,13 @@ struct RequestBuilder: EnginePart {
   // MARK: Requests beside those for pages
 
   /// Returns the request that opens a walk's resource at the server; nil for none.
-  func opening() throws(PageError) -> PageRequest? {
+  package func opening() throws(PageError) -> PageRequest? {
     guard let rule = pagination.policy.open else { return nil }
     return try request(rule, at: nil)
   }
 
   /// Returns the request that closes a walk's resource at a position; nil for none.
-  func closing(at bookmark: Bookmark) throws(PageError) -> PageRequest? {
+  package func closing(at bookmark: Bookmark) throws(PageError) -> PageRequest? {
     guard let rule = pagination.policy.close else { return nil }
     return try request(rule, at: bookmark)
   }

@@ -20,12 +20,12 @@ struct BackwardTests {
   private func answer(
     _ engine: PaginationEngine, at position: Position, _ page: String
   ) throws -> Continuation {
-    let request = try engine.request(at: position)
+    let request = try engine.builder.request(at: position)
     let answer = PageAnswer(
       request: request, url: request.url, status: 200, headerFields: [:],
       document: try JSONDocument(Array(page.utf8)), position: position)
     let count = try engine.items.paths.compactMap { try answer.document.count(at: $0) }.first ?? 0
-    return engine.continuation(after: answer, itemCount: count)
+    return engine.finder.continuation(after: answer, itemCount: count)
   }
 
   @Test("A page by keys leads to the one before it, and that one's flag is about its own direction")
@@ -41,12 +41,12 @@ struct BackwardTests {
       engine, at: try #require(first.next), #"{"has_more":false,"data":[{"id":"c3"}]}"#)
     #expect(second.next == nil)
     let back = try #require(second.previous)
-    #expect(try engine.request(at: back).url == "https://a.test/l?limit=2&ending_before=c3")
+    #expect(try engine.builder.request(at: back).url == "https://a.test/l?limit=2&ending_before=c3")
     let again = try answer(
       engine, at: back, #"{"has_more":false,"data":[{"id":"c1"},{"id":"c2"}]}"#)
     #expect(again.previous == nil)
     #expect(
-      try engine.request(at: again.next).url
+      try engine.builder.request(at: again.next).url
         == "https://a.test/l?limit=2&starting_after=c2")
     let middle = try answer(
       engine, at: back, #"{"has_more":true,"data":[{"id":"c1"},{"id":"c2"}]}"#)
@@ -65,7 +65,7 @@ struct BackwardTests {
     let first = try answer(engine, at: .start, page)
     let second = try answer(engine, at: try #require(first.next), page)
     #expect(
-      try engine.request(at: second.previous).body
+      try engine.builder.request(at: second.previous).body
         == .json(["query": "q", "variables": ["last": 2, "before": "S"]]))
   }
 
@@ -77,7 +77,7 @@ struct BackwardTests {
     let engine = try engine(links)
     let page = try answer(engine, at: .start, #"{"items":[1],"previous":"?p=0"}"#)
     let previous = try #require(page.previous)
-    #expect(try engine.request(at: previous).url == "https://a.test/l?p=0")
+    #expect(try engine.builder.request(at: previous).url == "https://a.test/l?p=0")
   }
 
   @Test("A walk for changes sends its token with every page")
@@ -85,10 +85,10 @@ struct BackwardTests {
     let engine = try engine(.googleSync, url: "https://a.test/l?x=1")
     let last = try answer(engine, at: .start, #"{"items":[],"nextSyncToken":"s 1"}"#)
     let resume = try #require(last.resume)
-    #expect(try engine.request(at: resume).url == "https://a.test/l?x=1&syncToken=s%201")
+    #expect(try engine.builder.request(at: resume).url == "https://a.test/l?x=1&syncToken=s%201")
     let page = try answer(engine, at: resume, #"{"items":[1],"nextPageToken":"t"}"#)
     #expect(
-      try engine.request(at: page.next).url
+      try engine.builder.request(at: page.next).url
         == "https://a.test/l?x=1&pageToken=t&syncToken=s%201")
     #expect(page.resume == nil)
   }

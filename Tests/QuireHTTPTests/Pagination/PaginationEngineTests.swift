@@ -23,7 +23,7 @@ struct PaginationEngineTests {
   private func answer(
     _ engine: PaginationEngine, _ body: String, at position: Position = .start
   ) throws -> PageAnswer {
-    let request = try engine.request(at: position)
+    let request = try engine.builder.request(at: position)
     return PageAnswer(
       request: request, url: request.url, status: 200, headerFields: [:],
       document: try JSONDocument(Array(body.utf8)), position: position)
@@ -41,7 +41,7 @@ struct PaginationEngineTests {
       ("-1", nil), ("\"NaN\"", nil), ("null", nil),
     ] as [(String, Duration?)] {
       let answer = try answer(engine, #"{"error":"slow down","after":\#(after)}"#)
-      guard case .failure(let failure) = try engine.classify(answer) else {
+      guard case .failure(let failure) = try engine.reader.classify(answer) else {
         Issue.record("a failure was taken for a page")
         return
       }
@@ -126,13 +126,13 @@ struct PaginationEngineTests {
     }
     let engine = try makeEngine(
       Pagination(next: .body("/a"), send: .jsonBody("/a/b")), body: .json(["a": "text"]))
-    #expect(throws: PageError.self) { try engine.request(at: Position(["token": "x"])) }
+    #expect(throws: PageError.self) { try engine.builder.request(at: Position(["token": "x"])) }
   }
 
   @Test("A page size beyond the maximum is lowered, and said so")
   func clamp() throws {
     let engine = try makeEngine(.github, pageSize: 1000)
-    #expect(try engine.request(at: nil).url == url + "?per_page=100")
+    #expect(try engine.builder.request(at: nil).url == url + "?per_page=100")
     #expect(engine.notices.count == 1)
     #expect(engine.notices.first?.contains("lowered to 100") == true)
     #expect(try makeEngine(.github, pageSize: 100).notices == [])
@@ -149,19 +149,20 @@ struct PaginationEngineTests {
     #expect(pagination.size == Pagination.PageSize(default: 2))
     #expect(try Pagination(json: pagination.json) == pagination)
     let engine = try makeEngine(pagination)
-    #expect(try engine.request(at: nil).url == url)
-    #expect(engine.continuation(after: try answer(engine, "[1, 2]"), itemCount: 2).next != nil)
-    #expect(engine.continuation(after: try answer(engine, "[1]"), itemCount: 1).next == nil)
+    #expect(try engine.builder.request(at: nil).url == url)
+    #expect(
+      engine.finder.continuation(after: try answer(engine, "[1, 2]"), itemCount: 2).next != nil)
+    #expect(engine.finder.continuation(after: try answer(engine, "[1]"), itemCount: 1).next == nil)
     #expect(throws: PageError.self) { try makeEngine(pagination, pageSize: 5) }
   }
 
   @Test("The caller's own parameters are never overwritten on the first page")
   func callerWins() throws {
     let asana = try makeEngine(.asana, url: url + "?limit=7&opt_fields=a,b")
-    #expect(try asana.request(at: nil).url == url + "?limit=7&opt_fields=a,b")
+    #expect(try asana.builder.request(at: nil).url == url + "?limit=7&opt_fields=a,b")
     let crossref = try makeEngine(.crossref, url: url + "?cursor=abc%2F")
-    #expect(try crossref.request(at: nil).url == url + "?cursor=abc%2F")
-    #expect(try makeEngine(.asana).request(at: nil).url == url + "?limit=100")
+    #expect(try crossref.builder.request(at: nil).url == url + "?cursor=abc%2F")
+    #expect(try makeEngine(.asana).builder.request(at: nil).url == url + "?limit=100")
     for (range, asked) in [("40-", "40-49"), ("items=40-", "40-49"), ("40-44", "40-49")] {
       let engine = try PaginationEngine(
         .postgrest, first: PageRequest(url: url, headerFields: [.range: range]),
@@ -196,13 +197,13 @@ struct PaginationEngineTests {
 
   @Test("A page size goes where the description says, in the form it says")
   func pageSizes() throws {
-    let odata = try makeEngine(.odata, pageSize: 5).request(at: nil)
+    let odata = try makeEngine(.odata, pageSize: 5).builder.request(at: nil)
     #expect(odata.headerFields.first?.value == "odata.maxpagesize=5")
-    let link = try makeEngine(.odata, pageSize: 5).request(
+    let link = try makeEngine(.odata, pageSize: 5).builder.request(
       at: Position(["url": "https://a.test/l?$skip=5"]))
     #expect(link.url == "https://a.test/l?$skip=5")
     #expect(link.headerFields.first?.value == "odata.maxpagesize=5")
-    let notion = try makeEngine(.notion, pageSize: 5, method: .post).request(at: nil)
+    let notion = try makeEngine(.notion, pageSize: 5, method: .post).builder.request(at: nil)
     #expect(notion.body == .json(["page_size": 5]))
   }
 
@@ -215,7 +216,7 @@ struct PaginationEngineTests {
     ])
   func alienPosition(_ position: Position) throws {
     let engine = try makeEngine(Pagination(next: .body("/a"), send: .query("a")))
-    let error = #expect(throws: PageError.self) { try engine.request(at: position) }
+    let error = #expect(throws: PageError.self) { try engine.builder.request(at: position) }
     #expect(error?.code == .invalidArgument)
   }
 
@@ -229,7 +230,7 @@ struct PaginationEngineTests {
     ])
   func alienCount(_ pagination: Pagination, _ position: Position) throws {
     let engine = try makeEngine(pagination)
-    let error = #expect(throws: PageError.self) { try engine.request(at: position) }
+    let error = #expect(throws: PageError.self) { try engine.builder.request(at: position) }
     #expect(error?.code == .invalidArgument)
     #expect(error?.message.contains("counts in another way") == true)
   }
@@ -237,7 +238,7 @@ struct PaginationEngineTests {
   @Test("A position without a link is refused where links are followed")
   func positionWithoutLink() throws {
     let error = #expect(throws: PageError.self) {
-      try makeEngine(.linkHeader).request(at: Position(["token": "x"]))
+      try makeEngine(.linkHeader).builder.request(at: Position(["token": "x"]))
     }
     #expect(error?.code == .invalidArgument)
   }
@@ -252,11 +253,11 @@ struct PaginationEngineTests {
   func invalidCursor(_ token: JSONValue) throws {
     let engine = try makeEngine(Pagination(next: .body("/next"), send: .query("t")))
     let checkpoint = #expect(throws: PageError.self) {
-      try engine.request(at: Position(["token": token]))
+      try engine.builder.request(at: Position(["token": token]))
     }
     #expect(checkpoint?.code == .invalidCursor)
     let answer = try answer(engine, "{\"next\":\(token)}")
-    let continuation = engine.continuation(after: answer, itemCount: 1)
+    let continuation = engine.finder.continuation(after: answer, itemCount: 1)
     #expect(continuation.next == nil)
     #expect(continuation.nextFailure?.code == .invalidCursor)
   }
@@ -265,7 +266,8 @@ struct PaginationEngineTests {
   func longestCursor() throws {
     let engine = try makeEngine(Pagination(next: .body("/next"), send: .query("t")))
     let token = String(repeating: "a", count: 8192)
-    #expect(try engine.request(at: Position(["token": .string(token)])).url.hasSuffix(token))
+    #expect(
+      try engine.builder.request(at: Position(["token": .string(token)])).url.hasSuffix(token))
   }
 
   @Test(
@@ -274,10 +276,10 @@ struct PaginationEngineTests {
     for send in [Pagination.Placement.jsonBody("/cursor"), .form("cursor")] {
       let engine = try makeEngine(Pagination(next: .body("/next"), send: send), method: .post)
       let token = String(repeating: "a", count: 100_000)
-      let request = try engine.request(at: Position(["token": .string(token)]))
+      let request = try engine.builder.request(at: Position(["token": .string(token)]))
       #expect("\(request.body)".contains(token))
       let error = #expect(throws: PageError.self) {
-        try engine.request(at: Position(["token": .string(token + token + token)]))
+        try engine.builder.request(at: Position(["token": .string(token + token + token)]))
       }
       #expect(error?.code == .invalidCursor)
     }
@@ -288,11 +290,12 @@ struct PaginationEngineTests {
     let engine = try makeEngine(.linkHeader)
     for link in ["https://evil.test/", "http://a.test/", "file:///etc/passwd", "//b.test/"] {
       #expect(throws: PageError.self, "\(link)") {
-        try engine.request(at: Position(["url": .string(link)]))
+        try engine.builder.request(at: Position(["url": .string(link)]))
       }
     }
     #expect(
-      try engine.request(at: Position(["url": "https://a.test/x#y"])).url == url.dropLast() + "x")
+      try engine.builder.request(at: Position(["url": "https://a.test/x#y"])).url == url.dropLast()
+        + "x")
   }
 
   @Test(
@@ -314,7 +317,7 @@ struct PaginationEngineTests {
       for name in [count, "token"] {
         let position = Position([name: value, "seen": value])
         let answer = try answer(engine, "{\"n\":\(number),\"t\":\(number)}", at: position)
-        _ = engine.continuation(after: answer, itemCount: Int.max)
+        _ = engine.finder.continuation(after: answer, itemCount: Int.max)
       }
     }
   }
@@ -324,7 +327,7 @@ struct PaginationEngineTests {
     let engine = try makeEngine(Pagination(next: .body("/next")))
     var answer = try answer(engine, #"{"next":"?p=2"}"#)
     answer.url = "https://a.test/moved/here?p=1"
-    let next = engine.continuation(after: answer, itemCount: 1).next
+    let next = engine.finder.continuation(after: answer, itemCount: 1).next
     #expect(next == Position(["url": "https://a.test/moved/here?p=2"]))
   }
 
@@ -333,7 +336,8 @@ struct PaginationEngineTests {
   func noLink(_ value: String) throws {
     let engine = try makeEngine(Pagination(next: .body("/next")))
     let answer = try answer(engine, "{\"next\":\(value)}")
-    #expect(engine.continuation(after: answer, itemCount: 1).nextFailure?.code == .refusedLink)
+    #expect(
+      engine.finder.continuation(after: answer, itemCount: 1).nextFailure?.code == .refusedLink)
   }
 
   @Test(
@@ -345,7 +349,7 @@ struct PaginationEngineTests {
   func emptyLink(_ value: String) throws {
     for send in [Pagination.Placement.url, .request] {
       let engine = try makeEngine(Pagination(next: .body("/next"), send: send))
-      let end = engine.continuation(
+      let end = engine.finder.continuation(
         after: try answer(engine, "{\"next\":\(value)}"), itemCount: 1)
       #expect(end.next == nil && end.nextFailure == nil, "\(send)")
     }
@@ -355,10 +359,10 @@ struct PaginationEngineTests {
   func listOfLinks() throws {
     let engine = try makeEngine(.hal.items(at: "/_embedded/things"))
     let page = #"{"_embedded":{"things":[1]},"_links":{"next":[{"href":"/l?page=2"}]}}"#
-    let next = engine.continuation(after: try answer(engine, page), itemCount: 1).next
+    let next = engine.finder.continuation(after: try answer(engine, page), itemCount: 1).next
     #expect(next == Position(["url": "https://a.test/l?page=2"]))
     let two = page.replacing("}]}}", with: #"},{"href":"/l?page=3"}]}}"#)
-    let both = engine.continuation(after: try answer(engine, two), itemCount: 1)
+    let both = engine.finder.continuation(after: try answer(engine, two), itemCount: 1)
     #expect(both.nextFailure?.code == .refusedLink)
   }
 
@@ -367,9 +371,9 @@ struct PaginationEngineTests {
     let engine = try makeEngine(.ogcFeatures)
     let link = #"{"rel":"next","href":"/l?page=2","method":"\#(method)"}"#
     let answer = try answer(engine, #"{"features":[1],"links":[\#(link)]}"#)
-    let continuation = engine.continuation(after: answer, itemCount: 1)
+    let continuation = engine.finder.continuation(after: answer, itemCount: 1)
     let next = try #require(continuation.next)
-    let error = #expect(throws: PageError.self) { try engine.request(at: next) }
+    let error = #expect(throws: PageError.self) { try engine.builder.request(at: next) }
     #expect(error?.code == .refusedLink)
   }
 
@@ -379,14 +383,15 @@ struct PaginationEngineTests {
     description.end = [.total(.init("/total"))]
     let page = #"{"total": 5}"#
     let engine = try makeEngine(description)
-    let error = engine.continuation(after: try answer(engine, page), itemCount: 0).nextFailure
+    let error = engine.finder.continuation(after: try answer(engine, page), itemCount: 0)
+      .nextFailure
     #expect(error?.code == .noProgress)
     #expect(error?.message.contains("begin at 0 again") == true)
     #expect(error?.description.contains("add the end rule .emptyPage") == true)
     for rule in [Pagination.End.emptyPage, .notAdvancing] {
       description.end = [rule, .total(.init("/total"))]
       let engine = try makeEngine(description)
-      let end = engine.continuation(after: try answer(engine, page), itemCount: 0)
+      let end = engine.finder.continuation(after: try answer(engine, page), itemCount: 0)
       #expect(end.next == nil && end.nextFailure == nil)
     }
   }
@@ -398,17 +403,17 @@ struct PaginationEngineTests {
     let plain = try makeEngine(lenient)
     func answer(at position: Position) throws -> PageAnswer {
       PageAnswer(
-        request: try plain.request(at: nil), url: url, status: 204, headerFields: [:],
+        request: try plain.builder.request(at: nil), url: url, status: 204, headerFields: [:],
         document: EmptyDocument(), position: position)
     }
-    guard case .emptyPage = try plain.classify(answer(at: Position(["page": 2]))) else {
+    guard case .emptyPage = try plain.reader.classify(answer(at: Position(["page": 2]))) else {
       Issue.record("204 is not an empty page")
       return
     }
     var description = Pagination.pages
     description.end = [.status([204])]
     let ending = try makeEngine(description)
-    guard case .end = try ending.classify(answer(at: .start)) else {
+    guard case .end = try ending.reader.classify(answer(at: .start)) else {
       Issue.record("204 is not the end")
       return
     }

@@ -24,22 +24,26 @@ import Testing
     func page(_ page: Int) -> Position { Bookmark(.page(page)).position }
     let offsets = try engine(.offset)
     #expect(
-      offsets.positions(after: nil, total: nil, pages: 1...3) == [10, 20, 30].map(offset))
+      offsets.counter.positions(after: nil, total: nil, pages: 1...3) == [10, 20, 30].map(offset))
     #expect(
-      offsets.positions(after: offset(20), total: Total(40), pages: 1...3) == [offset(30)])
+      offsets.counter.positions(after: offset(20), total: Total(40), pages: 1...3) == [offset(30)])
     #expect(
-      try engine(.offset, pageSize: nil).positions(after: nil, total: nil, pages: 1...3).isEmpty)
+      try engine(.offset, pageSize: nil).counter.positions(after: nil, total: nil, pages: 1...3)
+        .isEmpty)
     let pages = try engine(.pageNumber)
-    #expect(pages.positions(after: nil, total: nil, pages: 1...2) == [page(2), page(3)])
-    #expect(pages.positions(after: page(2), total: Total(3, .pages), pages: 1...9) == [page(3)])
-    #expect(pages.positions(after: page(2), total: Total(25), pages: 1...9) == [page(3)])
-    #expect(try engine(.body("/next")).positions(after: nil, total: nil, pages: 1...3).isEmpty)
+    #expect(pages.counter.positions(after: nil, total: nil, pages: 1...2) == [page(2), page(3)])
+    #expect(
+      pages.counter.positions(after: page(2), total: Total(3, .pages), pages: 1...9) == [page(3)])
+    #expect(pages.counter.positions(after: page(2), total: Total(25), pages: 1...9) == [page(3)])
+    #expect(
+      try engine(.body("/next")).counter.positions(after: nil, total: nil, pages: 1...3).isEmpty)
     // Far ones are as near, up to where numbers end.
     let far = 1_000_000_000_000
-    #expect(offsets.positions(after: nil, total: nil, pages: far...far) == [offset(10 * far)])
-    #expect(pages.positions(after: nil, total: nil, pages: far...far) == [page(1 + far)])
-    #expect(offsets.positions(after: nil, total: nil, pages: Int.max...Int.max).isEmpty)
-    #expect(pages.positions(after: page(.max - 1), total: nil, pages: 1...3).isEmpty)
+    #expect(
+      offsets.counter.positions(after: nil, total: nil, pages: far...far) == [offset(10 * far)])
+    #expect(pages.counter.positions(after: nil, total: nil, pages: far...far) == [page(1 + far)])
+    #expect(offsets.counter.positions(after: nil, total: nil, pages: Int.max...Int.max).isEmpty)
+    #expect(pages.counter.positions(after: page(.max - 1), total: nil, pages: 1...3).isEmpty)
   }
 
   @Test("Pages that are reversed drop the items that the next, older page repeats")

@@ -50,7 +50,7 @@ struct PresetFailureTests {
     let bytes = Array(row.body.utf8)
     let document: any PageDocument =
       try row.body.hasPrefix("<") ? XMLDocument(bytes) : JSONDocument(bytes)
-    return try engine(Pagination.preset(named: row.preset).example).classify(
+    return try engine(Pagination.preset(named: row.preset).example).reader.classify(
       PageAnswer(
         request: PageRequest(url: url), url: url, status: row.status, headerFields: [:],
         document: document, position: row.isLater ? Position(["token": "t"]) : .start))
@@ -161,7 +161,7 @@ struct PresetFailureTests {
         pagination.policy.failure = [
           Pagination.FailureRule(when: .value(.body("/error"), statuses: statuses), kind)
         ]
-        let classification = try engine(pagination).classify(
+        let classification = try engine(pagination).reader.classify(
           PageAnswer(
             request: PageRequest(url: url), url: url, status: status, headerFields: [:],
             document: JSONDocument(Array(#"{"error":"x"}"#.utf8)), position: .start))

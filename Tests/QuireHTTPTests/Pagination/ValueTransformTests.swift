@@ -87,13 +87,13 @@ struct ValueTransformTests {
   }
 
   private func follow(_ engine: PaginationEngine, _ page: String) throws -> PageRequest? {
-    let request = try engine.request(at: nil)
+    let request = try engine.builder.request(at: nil)
     let answer = PageAnswer(
       request: request, url: request.url, status: 200, headerFields: [:],
       document: try JSONDocument(Array(page.utf8)), position: .start)
     let count = try answer.document.count(at: "/items") ?? 0
-    return try engine.continuation(after: answer, itemCount: count).next.map {
-      try engine.request(at: $0)
+    return try engine.finder.continuation(after: answer, itemCount: count).next.map {
+      try engine.builder.request(at: $0)
     }
   }
 
@@ -115,7 +115,7 @@ struct ValueTransformTests {
       next: .template("{},{size}", of: .offset), send: .query("limit"), end: [.emptyPage],
       items: "/items", size: Pagination.PageSize(.header("X-Size")))
     let engine = try engine(description, pageSize: 2)
-    #expect(try engine.request(at: nil).url == "https://a.test/l?limit=0%2C2")
+    #expect(try engine.builder.request(at: nil).url == "https://a.test/l?limit=0%2C2")
     #expect(try follow(engine, #"{"items":[1,2]}"#)?.url == "https://a.test/l?limit=2%2C2")
   }
 
@@ -153,7 +153,7 @@ struct ValueTransformTests {
     let url = "https://a.test/l?query=LIMIT%20{{limit}}%20OFFSET%20%7B%7Boffset%7D%7D"
     let inURL = try engine(description, url: url, pageSize: 2)
     #expect(
-      try inURL.request(at: nil).url == "https://a.test/l?query=LIMIT%202%20OFFSET%200")
+      try inURL.builder.request(at: nil).url == "https://a.test/l?query=LIMIT%202%20OFFSET%200")
     #expect(
       try follow(inURL, #"{"items":[1,2]}"#)?.url
         == "https://a.test/l?query=LIMIT%202%20OFFSET%202")

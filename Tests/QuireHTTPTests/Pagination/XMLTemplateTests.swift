@@ -74,10 +74,11 @@ struct XMLTemplateTests {
       home: Origin(url: "https://a.test/"))
     #expect(engine.pageSize == 2)
     let answer = PageAnswer(
-      request: try engine.request(at: nil), url: "https://a.test/", status: 200, headerFields: [:],
+      request: try engine.builder.request(at: nil), url: "https://a.test/", status: 200,
+      headerFields: [:],
       document: try JSONDocument(Array("[1,2]".utf8)), position: .start)
-    let next = try #require(engine.continuation(after: answer, itemCount: 2).next)
-    #expect(try engine.request(at: next).body == .xml(#"<v Offset="6" Max="2"/>"#))
+    let next = try #require(engine.finder.continuation(after: answer, itemCount: 2).next)
+    #expect(try engine.builder.request(at: next).body == .xml(#"<v Offset="6" Max="2"/>"#))
     #expect(throws: PageError.self) {
       try PaginationEngine(
         description, first: PageRequest(method: .post, url: "https://a.test/"),

@@ -234,7 +234,7 @@ struct DescriptionRowTests {
       let answer = PageAnswer(
         request: PageRequest(url: "https://l.test/"), url: "https://l.test/", status: 200,
         headerFields: [:], document: try XMLDocument(Array(body.utf8)), position: .start)
-      if case .failure(let failure) = try engine.classify(answer) {
+      if case .failure(let failure) = try engine.reader.classify(answer) {
         return failure.kind == .notReady
       }
       return false

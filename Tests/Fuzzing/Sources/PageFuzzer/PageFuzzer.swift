@@ -59,10 +59,10 @@ struct PageFuzzer {
       guard let engine = try? PaginationEngine(pagination, first: first, home: home) else {
         continue
       }
-      guard (try? engine.classify(answer)) != nil else { return }
+      guard (try? engine.reader.classify(answer)) != nil else { return }
       let items = (try? answer.document.values(at: "/id", inItemsOf: engine.items)) ?? []
-      let next = engine.continuation(after: answer, itemCount: items.count)
-      if let position = next.next { _ = try? engine.request(at: position) }
+      let next = engine.finder.continuation(after: answer, itemCount: items.count)
+      if let position = next.next { _ = try? engine.builder.request(at: position) }
       return
     }
   }
