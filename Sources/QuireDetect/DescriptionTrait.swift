@@ -47,7 +47,7 @@ struct DescriptionTrait: Hashable {
 extension PagePath {
   /// The path for each format, if it is written for both.
   var sides: [PagePath] {
-    let sides = text.split(separator: " | ", omittingEmptySubsequences: false)
+    let sides = Self.sides(of: text)
     return sides.count == 1 ? [self] : sides.compactMap { try? PagePath(String($0)) }
   }
 }

@@ -25,18 +25,8 @@ struct DetectionVerifier<Item: Sendable> {
     // Candidates with evidence are checked before guesses.
     var isDecided = false
     for index in Self.ranking(detection.candidates) where !isDecided {
-      switch try await verify(
+      (detection.candidates[index], isDecided) = try await verified(
         detection.candidates[index], before: detection.candidates[..<index], &pages)
-      {
-      case .confirmed(let candidate):
-        detection.candidates.remove(at: index)
-        detection.candidates.insert(candidate, at: 0)
-        return
-      case .decided(let candidate):
-        detection.candidates[index] = candidate
-        isDecided = true
-      case .open(let candidate): detection.candidates[index] = candidate
-      }
     }
     detection.candidates = Self.ranking(detection.candidates).map { detection.candidates[$0] }
     guard checks > 1, !isDecided, let found = try await found(&pages) else { return }
@@ -50,31 +40,24 @@ struct DetectionVerifier<Item: Sendable> {
     }
   }
 
-  /// The result for a candidate after its check.
-  private enum Verdict {
-    case confirmed(DetectedPagination)
-    /// The check was not conclusive, but no other candidate needs one.
-    case decided(DetectedPagination)
-    case open(DetectedPagination)
-  }
-
-  private func verify(
+  /// Returns the candidate after its check, and whether no other candidate needs one.
+  private func verified(
     _ candidate: DetectedPagination, before: ArraySlice<DetectedPagination>,
     _ pages: inout FetchedPages
-  ) async throws -> Verdict {
+  ) async throws -> (DetectedPagination, isDecided: Bool) {
     var checked = candidate
     guard candidate.leadsOn else {
       if let longer = try await verified(beyondTotalOf: candidate, &pages) {
-        return .confirmed(longer)
+        return (longer, true)
       }
       if detector.fillsItsSize, candidate.beyondTotal != nil {
         checked.confidence = min(candidate.confidence, .possible)
         checked.doubts.append(
           "what looks like a total is as many as were asked for, and may count this page alone")
-        return .open(checked)
+        return (checked, false)
       }
       // If this is surely the last page, the other candidates need no check.
-      return candidate.confidence == .likely ? .decided(candidate) : .open(candidate)
+      return (candidate, candidate.confidence == .likely)
     }
     guard let (whole, check) = try await settled(candidate.pagination, &pages) else {
       // A counter that was not checked is only a guess if another counter before it was refuted.
@@ -85,21 +68,22 @@ struct DetectionVerifier<Item: Sendable> {
       {
         checked.confidence = .guess
       }
-      return .open(checked)
+      return (checked, false)
     }
     if whole != candidate.pagination { checked = candidate.composed(whole) }
     checked.check = check.result
     switch check.result.result {
     case .confirmed:
       checked.confidence = .verified
-      return .confirmed(checked)
-    case .refuted: checked.confidence = .guess
-    case .undecided: checked.confidence = min(candidate.confidence, .possible)
+      return (checked, true)
+    case .refuted:
+      checked.confidence = .guess
+      return (checked, false)
+    case .undecided:
+      checked.confidence = min(candidate.confidence, .possible)
+      // If the listing ended too soon, another description may read the rest.
+      return (checked, candidate.confidence == .likely && !check.fallsShort)
     }
-    // If the listing ended too soon, another description may read the rest.
-    let isDecided =
-      check.result.result == .undecided && candidate.confidence == .likely && !check.fallsShort
-    return isDecided ? .decided(checked) : .open(checked)
   }
 
   /// Checks a description, and then up to two corrections that its check suggests: the server may

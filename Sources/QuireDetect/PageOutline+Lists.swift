@@ -103,6 +103,11 @@ extension PageOutline {
     "link", "links", "messages", "metadata", "schema", "sort", "warnings",
   ]
 
+  /// Returns the path of the container of the value at a path, with a slash at its end.
+  static func container(of path: String) -> Substring {
+    path.dropLast(path.split(separator: "/").last?.count ?? 0)
+  }
+
   /// The objects that may contain the items.
   var containers: [PagePath] {
     nodes.filter { $0.kind == .object && !$0.isInList && $0.depth > 0 }
@@ -112,9 +117,7 @@ extension PageOutline {
 
 extension PageOutline.Node {
   /// The path of the container, with a slash at its end.
-  fileprivate var container: Substring {
-    path.dropLast(path.split(separator: "/").last?.count ?? 0)
-  }
+  fileprivate var container: Substring { PageOutline.container(of: path) }
 }
 
 extension PageDocument {

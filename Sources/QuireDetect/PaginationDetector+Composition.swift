@@ -168,7 +168,7 @@ extension PaginationDetector {
 
   private static func camel(_ words: [String]) -> String {
     words.prefix(1).joined()
-      + words.dropFirst().map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
+      + words.dropFirst().map(\.capitalizedFirst).joined()
   }
 
   /// The parameters that start a listing at a name: `startFileName` for `nextFileName`, and `start` for
@@ -177,10 +177,7 @@ extension PaginationDetector {
     let words = plain.words
     if words.count == 2, words[0] == "start", words[1] == "with" { return ["start"] }
     guard words.count > 1, words.last == "name" else { return [] }
-    return [
-      plain.contains("_")
-        ? "start_" + plain : "start" + plain.prefix(1).uppercased() + plain.dropFirst()
-    ]
+    return [plain.contains("_") ? "start_" + plain : "start" + plain.capitalizedFirst]
   }
 
   private static func jsonBody(_ name: String) -> Pagination.Placement? {
@@ -315,10 +312,8 @@ extension PaginationDetector {
     return outline.nodes.filter { node in
       node.kind == .scalar && !node.isInList && node.value?.integer != nil
         && PaginationVocabulary.normal(node.name) == "pagesize" && !node.name.hasPrefix("@")
-    }.prefix(1).map { size in
-      let name = size.name.replacing("size", with: "number").replacing("Size", with: "Number")
-      return .query(name)
-    }.filter { sent.value(at: $0) == nil }
+    }.prefix(1).map { .query(PaginationVocabulary.number(besideSize: $0.name)) }
+    .filter { sent.value(at: $0) == nil }
   }
 
   /// Whether the names of the answer's members are capitalized: `TotalCount`.
@@ -400,6 +395,9 @@ extension PaginationDetector {
 }
 
 extension String {
+  /// The name with its first letter in upper case.
+  var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
+
   /// The words of a name in lowercase, split at capitals, underscores and hyphens: the same for
   /// `nextToken`, `next_token` and `next-token`.
   fileprivate var words: [String] {

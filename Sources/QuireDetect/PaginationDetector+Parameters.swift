@@ -184,10 +184,9 @@ extension PaginationDetector {
       if case .jsonBody = parameter.placement { Self.sizes.contains(parameter.name) } else { false }
     }
     let isCapitalized = size?.spelled.first?.isUppercase == true
-    let own = isCapitalized ? name.prefix(1).uppercased() + name.dropFirst() : name
+    let own = isCapitalized ? name.capitalizedFirst : name
     guard case .jsonBody(let path)? = size?.placement,
-      let beside = try? PagePath(
-        path.text.dropLast(path.text.split(separator: "/").last?.count ?? 0) + own)
+      let beside = try? PagePath(PageOutline.container(of: path.text) + own)
     else { return (try? PagePath("/" + own)).map { .jsonBody($0) } ?? .query(name) }
     return .jsonBody(beside)
   }
@@ -245,7 +244,7 @@ extension Pagination.Placement {
     guard case .query(let name, let encoding) = self else { return nil }
     let words = name.split { $0 == "_" || $0 == "-" }
     guard words.joined().allSatisfy({ $0.isLetter || $0.isNumber }) else { return nil }
-    let capitalized = words.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
+    let capitalized = words.map { String($0).capitalizedFirst }.joined()
     return capitalized == name ? nil : .query(capitalized, encoding: encoding)
   }
 }

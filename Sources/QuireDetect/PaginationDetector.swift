@@ -33,13 +33,8 @@ struct PaginationDetector {
   /// Creates a detector for the answer to a listing's first request.
   ///
   /// Throws `invalidURL` if the request's URL is invalid.
-  init(_ answer: PageAnswer, links: LinkPolicy? = nil) throws(PageError) {
-    // The answered request has no placeholders, even if the listing's request has some.
-    try self.init(answer, links: links, placeholders: [])
-  }
-
   init(
-    _ answer: PageAnswer, links: LinkPolicy?, placeholders: [RequestPlaceholder]
+    _ answer: PageAnswer, links: LinkPolicy? = nil, placeholders: [RequestPlaceholder] = []
   ) throws(PageError) {
     self.answer = answer
     self.links = links
@@ -261,7 +256,7 @@ extension PaginationDetector {
     guard sign.kind == .total, let total = sign.value?.count,
       let count = outline.countedList(vocabulary)?.count, total < count
     else { return false }
-    let container = sign.place.dropLast(sign.place.split(separator: "/").last?.count ?? 0)
+    let container = PageOutline.container(of: sign.place)
     return echoes(of: .page).contains { $0.path.dropLast($0.name.count) == container }
   }
 

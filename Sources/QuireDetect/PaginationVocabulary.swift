@@ -4,9 +4,9 @@ import QuireCore
 /// The names that presets use for continuations, flags and totals, the placements of their values,
 /// and how rare each is.
 struct PaginationVocabulary: Sendable {
-  /// The placements of a name's values, and the number of presets for each.
+  /// The placements of a name's values, and the number of presets for each. A value that is
+  /// followed as a link has none.
   struct Sends: Sendable {
-    var links = 0
     var places: [Pagination.Placement: Int] = [:]
 
     /// The placements, the most frequent first.
@@ -237,10 +237,7 @@ struct PaginationVocabulary: Sendable {
   }
 
   private static func learn(_ route: Pagination.Route, in sends: inout Sends) {
-    switch route.send {
-    case .url, .request: sends.links += 1
-    default: sends.places[route.send, default: 0] += 1
-    }
+    if route.send != .url, route.send != .request { sends.places[route.send, default: 0] += 1 }
   }
 
   /// Returns the counters that go with a page size: counters of presets, and names formed like the
@@ -256,7 +253,7 @@ struct PaginationVocabulary: Sendable {
     case "page[limit]": return presets + [.query("page[offset]")]
     // A maximum page size has no counter beside it.
     case _ where normal.hasSuffix("pagesize") && !normal.contains("max"):
-      let made = name.replacing("size", with: "number").replacing("Size", with: "Number")
+      let made = Self.number(besideSize: name)
       // As many servers use plain `page`, unless the parameter has a prefix.
       let plain = normal == "pagesize" && name != "page[size]" ? ["page"] : []
       let names = plain + (made == name ? [] : [made])
@@ -265,6 +262,11 @@ struct PaginationVocabulary: Sendable {
       let relatives = ["skip", "offset"].compactMap { Self.relative(ofSize: name, named: $0) }
       return presets + relatives.map { Pagination.Placement.query($0) }
     }
+  }
+
+  /// Returns the name of a page number that is formed like a page size: `pageNumber` for `pageSize`.
+  static func number(besideSize name: String) -> String {
+    name.replacing("size", with: "number").replacing("Size", with: "Number")
   }
 
   /// Returns `name`, spelled like a page size: `$skip` beside `$limit`, `filter[skip]` beside

@@ -137,10 +137,6 @@ extension PaginationDetector {
   ]
 }
 
-extension String {
-  fileprivate var capitalizedFirst: String { prefix(1).uppercased() + dropFirst() }
-}
-
 extension DetectionVerifier {
   /// Searches for the parameter that the server heeds. Returns the first description that is not
   /// refuted; nil if there is none.
