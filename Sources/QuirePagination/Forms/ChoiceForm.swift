@@ -44,24 +44,15 @@ struct FormCase<Value: Sendable>: Sendable {
     _ embed: @escaping @Sendable (Payload) -> Value,
     _ extract: @escaping @Sendable (Value) -> Payload?, _ note: String = ""
   ) -> FormCase {
-    let json = "\"\(name)\": \(example ?? form.example)"
-    return FormCase(
-      kind: .keys([name]), aliases: aliases,
-      argument: (form.argument, (example ?? form.sample).filter { !"[]\"".contains($0) }),
-      schema: [
-        "type": "object", "properties": .object([.init(name, form.schema)]),
-        "additionalProperties": false, "required": [.string(name)],
-      ], row: FormRow(json: "{\(json)}", note: note),
-      read: { value, subject throws(FormFailure) in
-        do throws(FormFailure) {
-          return embed(try form.read(value[name] ?? .null))
-        } catch {
-          throw error.described(in: subject, member: name, form.noun)
-        }
-      },
-      write: { extract($0).map { .object([.init(name, form.write($0))]) } },
-      expand: { text throws(FormFailure) in .object([.init(name, try form.expand(text))]) },
-      abbreviate: { extract($0).flatMap(form.abbreviate) })
+    let member = FormMember<Payload?>(
+      name, form, isRequired: true, example: example, "", get: { $0 }, set: { $1 = $0 },
+      isWritten: { _, _ in true })
+    return .keys(
+      nil, [member], also: aliases,
+      { payload in
+        guard let payload else { preconditionFailure("A required member is read, or throws.") }
+        return embed(payload)
+      }, { extract($0).map(Optional.some) }, note)
   }
 
   static func key<Payload: Formed>(

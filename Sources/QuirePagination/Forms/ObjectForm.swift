@@ -17,7 +17,7 @@ struct FormMember<Root: Sendable>: Sendable {
   let expand: @Sendable (String) throws(FormFailure) -> JSONValue
   let abbreviate: @Sendable (Root) -> String?
 
-  private init<Value: Formed>(
+  init<Value>(
     _ name: String, _ form: Form<Value>, isRequired: Bool, example: String?, _ note: String,
     get: @escaping @Sendable (Root) -> Value?, set: @escaping @Sendable (Value, inout Root) -> Void,
     isWritten: @escaping @Sendable (Root, Root) -> Bool
