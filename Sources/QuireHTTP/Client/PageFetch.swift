@@ -292,9 +292,8 @@ final class PageFetch<Item: Sendable> {
     let response = transfer.response
     let isBodyless = response.status.isBodyless
     let isSelfDelimiting = transfer.note?.format?.isSelfDelimiting ?? true
-    let proven =
-      response.framing == .explicit || decoder.isSelfDelimiting && isSelfDelimiting
-    guard proven || shared.configuration.acceptsUnprovenEnd else {
+    let isProven = response.framing == .explicit || shared.configuration.acceptsUnprovenEnd
+    guard isProven || decoder.isSelfDelimiting && isSelfDelimiting else {
       throw PageError(
         .truncated,
         """
@@ -307,10 +306,9 @@ final class PageFetch<Item: Sendable> {
     }
     let document = isBodyless ? EmptyDocument() : try transfer.session.finish()
     let answer = answer(to: response, document: document)
+    // Without a body, the format is chosen only at the end.
     if !isBodyless, transfer.received == 0, transfer.note?.format?.isSelfDelimiting == false {
-      try checkEmptyBody(
-        of: answer,
-        isProven: response.framing == .explicit || shared.configuration.acceptsUnprovenEnd)
+      try checkEmptyBody(of: answer, isProven: isProven)
     }
     switch try engine.reader.classify(answer) {
     case .end:
