@@ -72,9 +72,8 @@ extension Pagination {
   var traits: [DescriptionTrait] {
     var traits = [DescriptionTrait(.items, .items(items))]
     traits += routes.flatMap { $0.traits(isAlternative: routes.count > 1) }
-    for rule in end { traits += rule.traits }
-    if let total {
-      traits.append(DescriptionTrait(total.kind == .pages ? .pages : .total, .value(total.source)))
+    for rule in end + [total.map(Pagination.End.total)].compactMap(\.self) {
+      traits += rule.traits
     }
     if let echo = size?.echo { traits.append(DescriptionTrait(.echo, .value(.body(echo)))) }
     if let send = size?.send { traits.append(DescriptionTrait(.size, .sent(send))) }
@@ -90,12 +89,7 @@ extension Pagination {
     traits += request.always.header.map {
       DescriptionTrait(.constant, .constant(.header($0.key), $0.value))
     }
-    traits += policy.failure.compactMap { rule in
-      guard case .value(let source)? = rule.when.value.map(DescriptionTrait.Probe.value) else {
-        return nil
-      }
-      return DescriptionTrait(.mark, .value(source))
-    }
+    traits += policy.failure.compactMap(\.when.value).map { DescriptionTrait(.mark, .value($0)) }
     var seen: Set<DescriptionTrait> = []
     return traits.filter { seen.insert($0.key).inserted }
   }
@@ -144,16 +138,13 @@ extension Pagination.Next {
 
 extension Pagination.End {
   var traits: [DescriptionTrait] {
-    switch self {
-    case .flag(let rule): [DescriptionTrait(.flag, .value(rule.source))]
-    case .total(let total):
-      [DescriptionTrait(total.kind == .pages ? .pages : .total, .value(total.source))]
-    case .lastPage(let condition):
-      condition.value.map { [DescriptionTrait(.mark, .value($0))] } ?? []
-    case .status(_, let condition?):
-      condition.value.map { [DescriptionTrait(.mark, .value($0))] } ?? []
-    case .noNext, .emptyPage, .shortPage, .sameCursor, .status, .noNewItems, .notAdvancing: []
-    }
+    let role: DescriptionTrait.Role =
+      switch self {
+      case .flag: .flag
+      case .total(let total): total.kind == .pages ? .pages : .total
+      default: .mark
+      }
+    return source.map { [DescriptionTrait(role, .value($0))] } ?? []
   }
 }
 

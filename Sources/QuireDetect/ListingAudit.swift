@@ -282,24 +282,15 @@ private struct OwnParts {
 
   private var alike: LazyFilterSequence<AnySequence<Pagination>> {
     Pagination.Preset.descriptions(leadingAs: pagination).lazy.filter { preset in
+      // A rule that reads a place of the page may be misspelled.
       preset.send == pagination.send
-        && pagination.end.allSatisfy { !$0.hasPlace || preset.end.contains($0) }
+        && pagination.end.allSatisfy { $0.source == nil || preset.end.contains($0) }
     }
   }
 
   var rules: Bool { !alike.contains { _ in true } }
   var items: Bool { !alike.contains { $0.items == pagination.items } }
   var total: Bool { pagination.total != nil && !alike.contains { $0.total == pagination.total } }
-}
-
-extension Pagination.End {
-  /// Whether the rule reads a place of the page, which may be misspelled.
-  fileprivate var hasPlace: Bool {
-    switch self {
-    case .flag, .total, .lastPage: true
-    default: false
-    }
-  }
 }
 
 extension HTTPPageInfo {

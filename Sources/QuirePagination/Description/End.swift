@@ -63,6 +63,18 @@ extension Pagination {
   }
 }
 
+extension Pagination.End {
+  /// The value that the rule reads; nil for a rule that reads none.
+  package var source: Pagination.ValueSource? {
+    switch self {
+    case .flag(let rule): rule.source
+    case .total(let total): total.source
+    case .lastPage(let condition), .status(_, let condition?): condition.value
+    case .noNext, .emptyPage, .shortPage, .sameCursor, .status, .notAdvancing, .noNewItems: nil
+    }
+  }
+}
+
 extension Pagination.End: Block {
   package static let name = "rule"
 

@@ -388,14 +388,9 @@ package struct AnswerReader: EnginePart {
       (routes + backwardRoutes).map(\.next) + [pagination.resume?.next].compactMap(\.self)
     if try sources.contains(where: { try has($0, answer) }) { return true }
     if try pagination.size?.echo.map({ try has($0, answer) }) ?? false { return true }
-    var values = totalSources.map(\.source) + pagination.request.carry.values.map(\.from)
-    for rule in pagination.end {
-      switch rule {
-      case .flag(let flag): values.append(flag.source)
-      case .lastPage(let condition): values += [condition.value].compactMap(\.self)
-      default: break
-      }
-    }
+    let values =
+      totalSources.map(\.source) + pagination.request.carry.values.map(\.from)
+      + pagination.end.compactMap(\.source)
     return try values.contains { try has($0, answer) }
   }
 
