@@ -25,6 +25,20 @@ public struct PageRequest: Hashable, Sendable {
     case xml(String)
     /// Any other content; the caller sets the Content-Type.
     case bytes([UInt8])
+
+    /// A kind of content.
+    enum Kind { case json, form, xml, bytes }
+
+    /// The kind of the content; nil without a body.
+    var kind: Kind? {
+      switch self {
+      case .none: nil
+      case .json: .json
+      case .form: .form
+      case .xml: .xml
+      case .bytes: .bytes
+      }
+    }
   }
 
   /// Creates a request, by default a GET without fields and body.

@@ -62,17 +62,26 @@ extension Pagination.Placement {
   }
 
   private func fits(_ request: PageRequest) -> Bool {
-    let takesAny = request.body == .none && !request.method.isSafe
-    switch (self, request.body) {
-    case (.jsonBody, .json), (.bodyMerge, .json), (.form, .form), (.xmlBody, .xml): return true
-    case (.jsonBody, _), (.bodyMerge, _), (.form, _): return takesAny
-    case (.xmlBody, _): return false
-    case (.path(let text, _), _):
-      return (try? URLReference(request.url))?.path.contains(text) ?? false
-    case (.placeholder(let text, _), _): return RequestEditor(request).has(placeholder: text)
-    case (.firstOf(let placements), _): return placements.contains { $0.fits(request) }
-    case (.url, _), (.query, _), (.header, _), (.queryMerge, _), (.request, _), (.itemRange, _):
-      return true
+    if let kind = bodyKind {
+      let canCreate = kind != .xml && request.body == .none && !request.method.isSafe
+      return request.body.kind == kind || canCreate
+    }
+    return switch self {
+    case .path(let text, _): (try? URLReference(request.url))?.path.contains(text) ?? false
+    case .placeholder(let text, _): RequestEditor(request).has(placeholder: text)
+    case .firstOf(let placements): placements.contains { $0.fits(request) }
+    default: true
+    }
+  }
+
+  /// The kind of body that the value goes into; nil for a place elsewhere.
+  var bodyKind: PageRequest.Body.Kind? {
+    switch self {
+    case .jsonBody, .bodyMerge: .json
+    case .form: .form
+    case .xmlBody: .xml
+    case .url, .request, .query, .header, .path, .placeholder, .queryMerge, .itemRange, .firstOf:
+      nil
     }
   }
 }

@@ -244,10 +244,7 @@ enum CursorCheck {
 extension Pagination.Placement {
   /// Whether a value goes into the body of a request.
   fileprivate var isInBody: Bool {
-    switch self {
-    case .jsonBody, .form, .xmlBody, .bodyMerge, .request: true
-    case .firstOf(let placements): placements.allSatisfy(\.isInBody)
-    default: false
-    }
+    if case .firstOf(let placements) = self { return placements.allSatisfy(\.isInBody) }
+    return self == .request || bodyKind != nil
   }
 }

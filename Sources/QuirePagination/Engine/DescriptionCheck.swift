@@ -16,7 +16,6 @@ struct DescriptionCheck {
     try checkComposition()
     try checkAgainstRequest()
     try checkBody(of: first)
-    try checkBodyKind(of: first)
   }
 
   /// Checks the parts of the description against each other.
@@ -205,38 +204,28 @@ struct DescriptionCheck {
     }
   }
 
-  /// Checks that the request has a body if values go into one.
+  /// Checks that the request has a body of the kind that values go into, or can get one.
   private func checkBody(of request: PageRequest) throws(PageError) {
-    for placement in routes.map(\.send) + [pagination.size?.send].compactMap({ $0 }) {
-      switch placement {
-      case .jsonBody, .bodyMerge, .form, .xmlBody:
-        guard request.body == .none else { continue }
-        if case .xmlBody = placement {
-          throw Self.failure("A value goes into a body of XML, and the walk's request has none.")
+    // Where there is a body, the page size is in it already, or none is sent.
+    let size = request.body == .none ? pagination.size?.send : nil
+    for placement in routes.map(\.send) + [size].compactMap(\.self) {
+      guard let kind = placement.bodyKind, kind != request.body.kind else { continue }
+      let target =
+        switch kind {
+        case .json, .bytes: "a body of JSON"
+        case .form: "a form"
+        case .xml: "a body of XML"
         }
-        guard request.method == .get || request.method == .head else { continue }
-        throw Self.failure(
-          "A value goes into the body, and the walk's request is a \(request.method) without one.",
-          Remedy(.method, ["POST"]))
-      case .url, .request, .query, .header, .path, .placeholder, .queryMerge, .itemRange, .firstOf:
-        break
+      guard request.body == .none else {
+        throw Self.failure("A value goes into \(target), and the walk's request has another body.")
       }
-    }
-  }
-
-  /// Checks that the body is of the kind that the values go into.
-  private func checkBodyKind(of request: PageRequest) throws(PageError) {
-    for placement in routes.map(\.send) {
-      switch (placement, request.body) {
-      case (.jsonBody, .form), (.jsonBody, .xml), (.jsonBody, .bytes),
-        (.bodyMerge, .form), (.bodyMerge, .xml), (.bodyMerge, .bytes):
-        throw Self.failure("A value goes into a body of JSON, and the walk's request has another.")
-      case (.form, .json), (.form, .xml), (.form, .bytes):
-        throw Self.failure("A value goes into a form, and the walk's request has another body.")
-      case (.xmlBody, .json), (.xmlBody, .form), (.xmlBody, .bytes):
-        throw Self.failure("A value goes into a body of XML, and the walk's request has another.")
-      default: break
+      guard kind != .xml else {
+        throw Self.failure("A value goes into \(target), and the walk's request has none.")
       }
+      guard request.method == .get || request.method == .head else { continue }
+      throw Self.failure(
+        "A value goes into the body, and the walk's request is a \(request.method) without one.",
+        Remedy(.method, ["POST"]))
     }
   }
 
