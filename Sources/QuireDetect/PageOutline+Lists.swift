@@ -115,6 +115,28 @@ extension PageOutline {
   }
 }
 
+extension PageOutline {
+  /// Returns the paths of elements with one of these names and without a sibling of the same name,
+  /// at most 20: most likely lists of one item.
+  func loneElements(named names: Set<String>) -> [String] {
+    nodes.lazy.filter { node in
+      node.kind == .object && !node.isInList && node.depth > 1
+        && names.contains(PaginationVocabulary.normal(node.name)) && !holdsList(node)
+    }.prefix(20).map(\.path)
+  }
+
+  /// Whether an element is what is around a list: `hits` around many `hit`, or `results` that has nothing else.
+  private func holdsList(_ element: Node) -> Bool {
+    let within = nodes.filter {
+      $0.path.hasPrefix(element.path + "/") && $0.depth == element.depth + 1
+    }
+    return within.contains { list in
+      list.kind == .list
+        && (within.count == 1 || [list.name + "s", list.name + "es"].contains(element.name))
+    }
+  }
+}
+
 extension PageOutline.Node {
   /// The path of the container, with a slash at its end.
   fileprivate var container: Substring { PageOutline.container(of: path) }

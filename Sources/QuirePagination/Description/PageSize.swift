@@ -45,30 +45,3 @@ extension Pagination.PageSize: Block {
       .optional("format", \.format, example: "\"max={n}\"", "a template for the number"),
     ])
 }
-
-extension Pagination {
-  /// How much an offset grows with each page.
-  public enum OffsetStep: Hashable, Sendable {
-    /// By the number of items of the page. The default, right even if a server returns fewer than
-    /// requested.
-    case itemsReturned
-    /// By the page size, for servers that count before they filter.
-    case pageSize
-    /// By the number at a path of the page.
-    case body(PagePath)
-  }
-}
-
-extension Pagination.OffsetStep: Block {
-  package static let name = "step"
-
-  package static let grammar = Form<Pagination.OffsetStep>.oneOf(
-    "A step",
-    [
-      .word("itemsReturned", .itemsReturned, "the items that the page had; the default"),
-      .word("pageSize", .pageSize, "the page size"),
-      .key(
-        "body", Pagination.OffsetStep.body, { if case .body(let path) = $0 { path } else { nil } },
-        "a number in the page"),
-    ])
-}

@@ -238,3 +238,39 @@ extension Pagination.Route: Block {
       .required("send", \.send, "its placement"),
     ])
 }
+
+extension Pagination {
+  /// How a value is encoded in a URL.
+  public enum ValueEncoding: Hashable, Sendable {
+    /// Percent-encodes every character but RFC 3986's unreserved ones, exactly once. The default.
+    case strict
+    /// Leaves the value as it is, because it is already encoded.
+    case verbatim
+    /// Strict except for these ASCII characters, for servers that refuse `%3D` where they sent `=`.
+    case allowing(String)
+
+    /// Returns the encoded text.
+    func encode(_ text: String) -> String {
+      switch self {
+      case .strict: PercentEncoding.encode(text)
+      case .verbatim: text
+      case .allowing(let characters): PercentEncoding.encode(text, allowing: characters)
+      }
+    }
+  }
+}
+
+extension Pagination.ValueEncoding: Block {
+  package static let name = "encoding"
+
+  package static let grammar = Form<Pagination.ValueEncoding>.oneOf(
+    "An encoding",
+    [
+      .word("strict", .strict, "everything but unreserved characters is percent-encoded"),
+      .word("verbatim", .verbatim, "the value is already encoded"),
+      .key(
+        "allowing", example: "\"=\"", Pagination.ValueEncoding.allowing,
+        { if case .allowing(let characters) = $0 { characters } else { nil } },
+        "strict except for these characters"),
+    ])
+}

@@ -69,6 +69,47 @@ extension Pagination.RequestRule: Block {
 extension Pagination.RequestRule.Method: FormWord {}
 
 extension Pagination {
+  /// The query parameters and body members that later requests repeat.
+  public enum KeepRule: Hashable, Sendable {
+    /// All of them. The default, right for most cursors.
+    case all
+    /// Only these, for servers that accept no other parameters beside a cursor.
+    case only([String])
+    /// All but these.
+    case except([String])
+    /// None.
+    case none
+
+    /// Whether the parameter or member is repeated.
+    func keeps(_ name: String) -> Bool {
+      switch self {
+      case .all: true
+      case .only(let names): names.contains(name)
+      case .except(let names): !names.contains(name)
+      case .none: false
+      }
+    }
+  }
+}
+
+extension Pagination.KeepRule: Block {
+  package static let name = "keep"
+
+  package static let grammar = Form<Pagination.KeepRule>.oneOf(
+    "A keep rule",
+    [
+      .word("all", .all, "all of them; the default"), .word("none", .none, "none"),
+      .key(
+        "only", Pagination.KeepRule.only, { if case .only(let names) = $0 { names } else { nil } },
+        "only these"),
+      .key(
+        "except", Pagination.KeepRule.except,
+        { if case .except(let names) = $0 { names } else { nil } },
+        "all but these"),
+    ])
+}
+
+extension Pagination {
   /// Changes to the requests after the first, for servers that continue at another address or with
   /// another query.
   public struct RequestChange: Hashable, Sendable {

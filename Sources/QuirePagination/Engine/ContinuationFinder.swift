@@ -482,23 +482,3 @@ package struct ContinuationFinder: EnginePart {
     return (bookmark, recovery)
   }
 }
-
-extension String {
-  /// The URL with the spaces of its query as `%20`. Some services write filters into links
-  /// unencoded, and every parser reads a space in a query alike.
-  package var encodingBlanksOfQuery: String {
-    guard utf8.contains(0x20), let mark = utf8.firstIndex(of: UInt8(ascii: "?")) else {
-      return self
-    }
-    return String(self[..<mark]) + self[mark...].replacing(" ", with: "%20")
-  }
-
-  package var trimmingBlanks: String {
-    guard let first = utf8.first, let last = utf8.last,
-      !(0x21...0x7E).contains(first) || !(0x21...0x7E).contains(last)
-    else { return self }
-    let start = drop(while: \.isWhitespace)
-    guard let last = start.lastIndex(where: { !$0.isWhitespace }) else { return "" }
-    return String(start[...last])
-  }
-}

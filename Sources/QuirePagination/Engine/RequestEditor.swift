@@ -383,26 +383,3 @@ extension JSONValue {
     }
   }
 }
-
-extension String {
-  /// Returns the text with every occurrence of `part` replaced. It compares bytes, because as
-  /// characters, `part` would not match before a combining accent.
-  package func replacing(_ part: String, by other: String) -> String {
-    let part = Array(part.utf8)
-    guard !part.isEmpty else { return self }
-    let bytes = Array(utf8)
-    var result: [UInt8] = []
-    result.reserveCapacity(bytes.count)
-    var index = 0
-    while index < bytes.count {
-      if bytes[index] == part[0], bytes[index...].starts(with: part) {
-        result += other.utf8
-        index += part.count
-      } else {
-        result.append(bytes[index])
-        index += 1
-      }
-    }
-    return String(decoding: result, as: UTF8.self)
-  }
-}

@@ -148,3 +148,14 @@ package enum PercentEncoding {
     }
   }
 }
+
+extension String {
+  /// The URL with the spaces of its query as `%20`. Some services write filters into links
+  /// unencoded, and every parser reads a space in a query alike.
+  package var encodingBlanksOfQuery: String {
+    guard utf8.contains(0x20), let mark = utf8.firstIndex(of: UInt8(ascii: "?")) else {
+      return self
+    }
+    return String(self[..<mark]) + self[mark...].replacing(" ", with: "%20")
+  }
+}

@@ -1,0 +1,102 @@
+import QuireCore
+import QuirePagination
+
+/// The lists that may hold the items of a page that has none where the description expects them.
+///
+/// Having no items may be correct: XML always omits an empty list, and JSON does if the description
+/// says so.
+struct FoundLists: Sendable {
+  /// The paths of the lists, the likeliest first.
+  let paths: [String]
+  private let isXML: Bool
+
+  /// Finds the lists of `document`. Nil if the page has items, or has no list besides those that
+  /// the continuation is read from. `isNamed` tells whether the caller wrote the path of the items:
+  /// a preset's path is right, so an XML page without its elements is just empty.
+  ///
+  init?(on document: any OutlinedDocument, for pagination: Pagination, isNamed: Bool) {
+    let items = pagination.items
+    guard items.paths.allSatisfy({ (try? document.count(at: $0)) == nil }) else { return nil }
+    let nodes = document.outline.nodes.filter { !$0.isInList }
+    // The root of a JSON page has no name, and so an empty path.
+    isXML = nodes.first.map { !$0.path.isEmpty } ?? false
+    if isXML, isNamed {
+      paths = Self.elements(insteadOf: items.paths.compactMap(\.xml), among: nodes)
+    } else if !isXML, items.absentMeansEmpty {
+      let ways = pagination.next.bodyPaths
+      paths = nodes.filter { $0.kind == .list && $0.count > 0 && !$0.leads(to: ways) }
+        .sorted { $0.count > $1.count }.map(\.path)
+    } else {
+      return nil
+    }
+    if paths.isEmpty { return nil }
+  }
+
+  /// The lists in words, for a message.
+  var description: String {
+    "found \(isXML ? "" : "arrays at ")\(paths.prefix(5).map { ServerText($0).description }.joined(separator: ", "))"
+  }
+
+  /// Returns the elements that the path may have meant, the likeliest first: siblings of the
+  /// missing element with a similar name, an only sibling, and all repeated elements.
+  private static func elements(
+    insteadOf paths: [XMLPath], among nodes: [PageOutline.Node]
+  ) -> [String] {
+    let elements = nodes.filter { !$0.path.contains("@") }
+    let siblings = paths.flatMap { path in elements.filter { path.hasSibling(at: $0.path) } }
+    // An element of the right name that is excluded by a predicate or a namespace is probably no
+    // item.
+    let names = paths.compactMap(\.lastName)
+    guard !siblings.contains(where: { names.contains($0.name) }) else { return [] }
+    let near = names.compactMap { name in NearestName.find(name, in: siblings.map(\.name)) }
+    let alone = siblings.count == 1 && siblings[0].kind == .object
+    let meant = siblings.filter { alone || near.contains($0.name) }
+    let lists = elements.filter { $0.kind == .list && !PageOutline.isBesideItems($0.name) }
+    var seen: Set<String> = []
+    return (meant + lists).map(\.path).filter { seen.insert($0).inserted }
+  }
+}
+
+extension PageOutline.Node {
+  /// Whether one of the paths goes through this member of a JSON page.
+  fileprivate func leads(to paths: [PagePath]) -> Bool {
+    guard let own = try? PagePath(path), !own.steps.isEmpty else { return false }
+    return paths.contains { $0.steps.starts(with: own.steps) }
+  }
+}
+
+extension Pagination.Next {
+  /// The paths in the page from which the continuation is read.
+  fileprivate var bodyPaths: [PagePath] {
+    switch self {
+    case .body(let path): [path]
+    case .transformed(let source, _): source.bodyPaths
+    case .all(let sources): sources.values.flatMap(\.bodyPaths)
+    case .firstOf(let routes): routes.flatMap(\.next.bodyPaths)
+    default: []
+    }
+  }
+}
+
+extension XMLPath {
+  /// The name of the path's last element; nil for a wildcard.
+  fileprivate var lastName: String? {
+    guard case .element(.local(let name, _), _)? = steps.last else { return nil }
+    return name
+  }
+
+  /// Whether `path`, a path of plain names, has the same parent as this path.
+  fileprivate func hasSibling(at path: String) -> Bool {
+    let names = path.split(separator: "/")
+    guard names.count == steps.count || startsAnywhere && names.count > steps.count,
+      steps.count > 1
+    else { return false }
+    return zip(steps.dropLast(), names.suffix(steps.count)).allSatisfy { step, name in
+      switch step {
+      case .element(.any, _): true
+      case .element(.local(let wanted, _), _): wanted == name
+      case .attribute, .text: false
+      }
+    }
+  }
+}
