@@ -56,6 +56,8 @@ struct WalkMachine: Sendable {
   private var passed = (pages: 0, items: 0)
   /// The position of the page in front of the first one, once the first one was read.
   private(set) var before: Position??
+  /// The most items that the server has declared; nil if it declares none.
+  private var mostDeclared: Int?
   /// Whether the listing has pages in front of the first one read.
   private(set) var startsMidway = false
   private var lastChange: Duration = .zero
@@ -141,6 +143,9 @@ struct WalkMachine: Sendable {
     report.traffic = report.traffic + page.traffic
     report.duplicatesDropped += page.traffic.duplicates
     report.total = page.total ?? report.total
+    if let total = page.total, total.kind == .items {
+      mostDeclared = max(mostDeclared ?? 0, total.value)
+    }
     if !page.warnings.isEmpty { report.warn(page.warnings) }
     if !page.head.adjustments.isEmpty { report.note(page.head.adjustments) }
     if !page.items.isEmpty || page.isUnchanged {
@@ -324,6 +329,12 @@ extension WalkMachine {
 
   private mutating func finish(_ end: WalkReport.End) -> NextAction {
     report.end = end
+    if case .exhausted = end, hasWholeListing, let mostDeclared, received > mostDeclared,
+      !report.warnings.contains(where: { $0.code == .contradictedTotal })
+    {
+      // A source that counts has warned with the page; one with cursors does not know the count.
+      report.warn([.contradicted(Total(mostDeclared))])
+    }
     state = .over
     return .finish(takeClosing())
   }
@@ -347,14 +358,19 @@ extension WalkMachine {
   }
 
   /// How a walk ends if the server ended it. A total counts only if it is exact or a lower bound,
-  /// and if the walk has seen the whole listing: from its start, and with no pages before that.
+  /// and if the walk has seen the whole listing.
   var exhaustion: WalkReport.End {
-    guard let total = report.total, [.items, .lowerBound].contains(total.kind), start == .start,
-      !startsMidway,
-      report.traffic.items + report.traffic.badItems < total.value
+    guard let total = report.total, [.items, .lowerBound].contains(total.kind), hasWholeListing,
+      received < total.value
     else { return .exhausted }
     return .truncationSuspected(declared: total.value)
   }
+
+  /// Whether the walk sees the whole listing: from its start, and with no pages before that.
+  private var hasWholeListing: Bool { start == .start && !startsMidway }
+
+  /// The number of items received, bad ones included.
+  private var received: Int { report.traffic.items + report.traffic.badItems }
 
   /// Returns the reason why the page at `position` must not be loaded; nil if it may be.
   mutating func judge(_ position: Position, at now: Duration) -> PageError? {

@@ -161,6 +161,22 @@ extension WalkReport {
   }
 }
 
+extension WalkReport.Warning.Code {
+  /// More items or pages came than the server declared, so its total was ignored.
+  public static let contradictedTotal = Self("contradictedTotal")
+}
+
+extension WalkReport.Warning {
+  /// Returns the warning that more came than the server declared.
+  package static func contradicted(_ total: Total) -> WalkReport.Warning {
+    let unit = total.kind == .pages ? "pages" : "items"
+    return WalkReport.Warning(
+      .contradictedTotal,
+      "The server declared \(total.value) \(unit) and sent more than that; the number was not "
+        + "believed, and ended nothing.", remedy: Remedy(.total))
+  }
+}
+
 extension WalkReport.Warning: CustomStringConvertible {
   /// The message, followed by the remedy.
   public var description: String { remedy.map { "\(message) \($0)" } ?? message }

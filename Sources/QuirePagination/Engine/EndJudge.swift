@@ -37,7 +37,7 @@ struct EndJudge: EnginePart {
           && counter.itemsSeen(before: answer, exactly: true) ?? 0 > total.value
       }
     guard isContradicted else { return total }
-    warnings.append(Self.contradicted(total))
+    warnings.append(.contradicted(total))
     return nil
   }
 
@@ -95,14 +95,6 @@ struct EndJudge: EnginePart {
     return seen < total ? .more : .silent
   }
 
-  static func contradicted(_ total: Total) -> WalkReport.Warning {
-    let unit = total.kind == .pages ? "pages" : "items"
-    return WalkReport.Warning(
-      .contradictedTotal,
-      "The server declared \(total.value) \(unit) and sent more than that; the number was not "
-        + "believed, and ended nothing.", remedy: Remedy(.total))
-  }
-
   static func emptyPage(before total: Total) -> WalkReport.Warning {
     let unit = total.kind == .pages ? "pages" : "items"
     return WalkReport.Warning(
@@ -140,7 +132,7 @@ struct EndJudge: EnginePart {
         counts.more = counts.more ?? total
         counts.promisesMore = counts.promisesMore || [.pages, .remaining].contains(total.kind)
       case .contradicted:
-        let warning = Self.contradicted(total)
+        let warning = WalkReport.Warning.contradicted(total)
         if endsWalk, !result.warnings.contains(warning) { result.warnings.append(warning) }
       case .silent: break
       }
@@ -255,8 +247,6 @@ struct EndJudge: EnginePart {
 }
 
 extension WalkReport.Warning.Code {
-  /// More items or pages came than the server declared, so its total was ignored.
-  public static let contradictedTotal = Self("contradictedTotal")
   /// An empty page ended the listing although by the server's total more should have followed.
   public static let emptyPageBeforeTotal = Self("emptyPageBeforeTotal")
   /// A page had something other than a whole number in place of the total.

@@ -176,6 +176,22 @@ struct EndingTests {
     #expect(links.codes == [.contradictedTotal])
   }
 
+  @Test("12-L3: a total that the pages of a listing by cursors exceed together is reported")
+  func exceededTotal() async {
+    var tokens = byToken
+    tokens.total = "/total"
+    func codes(_ first: Int, _ last: Int) async -> [WalkReport.Warning.Code] {
+      await run(
+        tokens,
+        [page([1, 2], "\"next\":\"a\",\"total\":\(first)"), page([3], "\"total\":\(last)")]
+      ).codes
+    }
+    #expect(await codes(2, 2) == [.contradictedTotal])
+    #expect(await codes(3, 3).isEmpty)
+    // An item was removed meanwhile, which is no contradiction.
+    #expect(await codes(3, 2).isEmpty)
+  }
+
   @Test("12-L3: a total that falls below what was delivered is no total from there on")
   func shrunkTotal() async {
     let run = await run(
