@@ -19,6 +19,8 @@ struct FollowedPages {
   /// The number of items in the listing, if the first answer seems to declare it.
   private let declared: Int?
   private var identity: ItemIdentity
+  /// The placement of the page size in the first request, if the first page has as many items.
+  private let size: Pagination.Placement?
   /// The number of items of each page.
   private(set) var counts: [Int]
   /// The positions of the pages after the first.
@@ -38,6 +40,9 @@ struct FollowedPages {
     let items = try Self.items(of: first, engine)
     identity = ItemIdentity(items)
     counts = [items.count]
+    size = PaginationDetector.parameters(of: RequestEditor(first.request))
+      .first { PaginationDetector.sizes.contains($0.name) && $0.value.integer == items.count }?
+      .placement
     note(engine.finder.continuation(after: first, itemCount: items.count).total)
   }
 
@@ -100,6 +105,11 @@ struct FollowedPages {
         "\(verdict.repeated) of the \(count) of the \(ordinal) page are on "
           + "\(counts.count == 1 ? "the first" : "those before it"), too.")
     }
+    if let left = droppedSize(in: answer), items.count > counts[0] {
+      return .undecided(
+        "The next link leaves out \(left) of the first request, and numbers pages of \(count): those "
+          + "between may be missing.")
+    }
     if verdict.alike > 0 {
       return .undecided(
         "\(verdict.alike) of the \(count) of the \(ordinal) page may be those of a page before.")
@@ -139,6 +149,19 @@ struct FollowedPages {
     else { return .last }
     fallsShort = true
     return .undecided("\(seen) of \(declared) items came before the end: some may be missing.")
+  }
+
+  /// Returns the page size in words that the first request has and the second does not, if the
+  /// second has the number of a page; nil otherwise.
+  private func droppedSize(in answer: PageAnswer) -> String? {
+    let sent = RequestEditor(answer.request)
+    let vocabulary = PaginationVocabulary.shared
+    guard counts.count == 1, let size, sent.value(at: size) == nil,
+      PaginationDetector.parameters(of: sent).contains(where: {
+        vocabulary.pageNames.contains($0.name) && $0.value.integer != nil
+      })
+    else { return nil }
+    return size.place
   }
 
   /// Returns the reason why the number that the pages lead to is no continuation; nil if it may be

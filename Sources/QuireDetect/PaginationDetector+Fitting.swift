@@ -91,7 +91,7 @@ extension PaginationDetector {
     }
     // The children of the root are a list only if all have the same name.
     if answer.document.isXML, !outline.rootHasOneKindOfChild,
-      items.paths.contains(where: { $0.text.isEmpty || $0.sides.contains("/*/*") })
+      items.paths.contains(where: { $0.text.isEmpty || $0.isRootsChildren })
     {
       return nil
     }
@@ -360,6 +360,9 @@ extension DescriptionTrait.Role {
 extension PagePath {
   /// A path that no page has, for counting items without reading them.
   static let nowhere: PagePath = "/quire-none"
+
+  /// Whether the path leads to all children of a root with any name, in XML.
+  var isRootsChildren: Bool { sides.contains("/*/*") }
 
   /// Whether the path's names suggest a link.
   var leadsToLink: Bool {

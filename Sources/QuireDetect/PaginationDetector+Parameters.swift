@@ -171,7 +171,7 @@ extension PaginationDetector {
   }
 
   /// The usual names of page sizes.
-  private static let sizes: Set<String> = [
+  static let sizes: Set<String> = [
     "count", "first", "limit", "max", "maxresults", "pagesize", "perpage", "rows", "size", "take",
     "top",
   ]

@@ -83,6 +83,7 @@ struct PaginationDetector {
   private func fits(of preset: PaginationVocabulary.Entry) -> [DetectorFit] {
     let items = preset.preset.pagination.items
     let pagination = preset.preset.pagination.example.fitted(to: answer.request)
+    if fitsAnyXML(pagination) { return [] }
     var own = fit(of: pagination, preset: preset.preset, traits: preset.traits)
     own?.place = items.missingPath
     if let own, own.itemCount > 0 || items.unspecifiedPath == nil { return [own] }
@@ -92,6 +93,20 @@ struct PaginationDetector {
       ? Array(lists.prefix(1)) : items.unspecifiedPath == items.paths.first ? lists : containers
     let elsewhere = places.compactMap { place in fit(of: preset.preset, at: place) }
     return (elsewhere + [own].compactMap(\.self)).max { $0.score < $1.score }.map { [$0] } ?? []
+  }
+
+  /// Whether a description's items are the children of any root in XML, and the answer lacks a total
+  /// that it has beside them. Then nothing in the answer is of its API.
+  private func fitsAnyXML(_ pagination: Pagination) -> Bool {
+    guard answer.document.isXML, pagination.items.paths.contains(where: \.isRootsChildren) else {
+      return false
+    }
+    let totals = pagination.end.compactMap { rule in
+      if case .total(let total) = rule { total } else { nil }
+    }
+    return (totals + [pagination.total].compactMap(\.self)).contains { total in
+      lookups.value(at: total.source, items: pagination.items) == nil
+    }
   }
 
   /// Returns the fits of a preset's variants, which have their own names. Variants of generic
@@ -264,7 +279,7 @@ extension PaginationDetector {
 
   /// Whether the answer is a part of the resource although none was requested (206; RFC 9110,
   /// section 15.3.7).
-  private var isUnaskedPart: Bool {
+  var isUnaskedPart: Bool {
     answer.status == 206 && answer.request.headerFields[.range] == nil
   }
 

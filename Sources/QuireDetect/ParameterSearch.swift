@@ -45,9 +45,11 @@ extension PaginationDetector {
     return groups.filter { !$0.isEmpty }
   }
 
-  /// Whether parameters can be added to the request.
+  /// Whether parameters can be added to the request: not to one that is answered by a part that was
+  /// not asked for, which a walk refuses.
   private var isSearchable: Bool {
-    switch answer.request.body {
+    guard !isUnaskedPart else { return false }
+    return switch answer.request.body {
     case .none: answer.request.method == .get
     case .json(.object): answer.request.method == .post
     default: false

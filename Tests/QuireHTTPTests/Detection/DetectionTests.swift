@@ -42,6 +42,56 @@ struct DetectionTests {
     "> GET \(url)\n\(head)\n\(body)\n"
   }
 
+  @Test("A part that was not asked for is not searched for parameters: a walk refuses it")
+  func unaskedPart() async throws {
+    let list = (0..<20).map { "{\"id\":\($0)}" }.joined(separator: ",")
+    let server = CannedServer { _, _ in
+      .status(
+        206, ["Content-Type": "application/json", "Content-Range": "items 0-19/65"], "[\(list)]")
+    }
+    let detection = try await PageClient(transport: server).detect(
+      at: url, decoder: AutomaticPageDecoder(json: JSONRawPageDecoder(), xml: XMLRawPageDecoder()))
+    #expect(detection.best == nil)
+    #expect(server.requests.count == 1)
+  }
+
+  @Test("XML whose root has items and a total is not taken for the World Bank's, which counts pages")
+  func anyXML() async throws {
+    let books = (0..<10).map { "<book id=\"\($0)\"/>" }.joined()
+    for (attributes, isNamed) in [
+      ("total=\"57\"", false), ("page=\"1\" pages=\"6\" per_page=\"10\" total=\"57\"", true),
+    ] {
+      let body = "<books \(attributes)>\(books)</books>"
+      let detection = try await detect(
+        get(url, body, head: "< 200\n< Content-Type: application/xml"), checks: 0
+      ).0
+      let names = detection.candidates.flatMap { [$0.preset].compactMap(\.self) + $0.alternatives }
+      #expect(names.contains("worldBank") == isNamed, "\(names)")
+    }
+  }
+
+  @Test("Links that leave out the page size, and count pages of another size, are not verified")
+  func droppedPageSize() async throws {
+    let server = CannedServer { request, _ in
+      let query = QueryString(try URLReference(request.url).query)
+      let size = query["limit"].flatMap { Int($0) } ?? 20
+      let page = query["page"].flatMap { Int($0) } ?? 1
+      let items = ((page - 1) * size..<page * size).map { "{\"id\":\($0)}" }.joined(separator: ",")
+      return .status(
+        200,
+        [
+          "Content-Type": "application/json",
+          "Link": "<https://api.test/things?page=\(page + 1)>; rel=\"next\"",
+        ], "[\(items)]")
+    }
+    let detection = try await PageClient(transport: server).detect(
+      at: url + "?limit=5",
+      decoder: AutomaticPageDecoder(json: JSONRawPageDecoder(), xml: XMLRawPageDecoder()))
+    let byLink = detection.candidates.first { $0.pagination.next == .linkHeader }
+    #expect(byLink?.check?.result == .undecided)
+    #expect(detection.best?.pagination.next != .linkHeader || detection.best?.confidence == .possible)
+  }
+
   @Test("A name that a preset looks for is expected before any preset is read")
   func expectedNames() {
     let vocabulary = PaginationVocabulary.shared
