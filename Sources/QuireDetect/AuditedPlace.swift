@@ -13,7 +13,7 @@ struct AuditedPlace: Sendable {
 
   private let kind: Kind
   /// The path in the page that the description most likely meant; nil if none resembles it.
-  private var near: String?
+  private var suggestion: String?
 
   /// Creates the place of a continuation. Nil for a counter, and for any source other than one
   /// header field or one path in the page or its last item.
@@ -53,13 +53,13 @@ struct AuditedPlace: Sendable {
   func suggesting(among paths: [String]) -> AuditedPlace {
     guard case .body(let path) = kind, !paths.contains(path.text) else { return self }
     var place = self
-    place.near = NearestName.find(path.text, in: paths)
+    place.suggestion = NearestName.find(path.text, in: paths)
     return place
   }
 
   /// Returns the warning that no page had a value at the place, with `setting` as the remedy.
   func warning(_ setting: Remedy.Setting) -> WalkReport.Warning {
-    let hint = near.map { "; is \"\(ServerText($0))\" what you mean?" } ?? "."
+    let hint = suggestion.map { "; is \"\(ServerText($0))\" what you mean?" } ?? "."
     let message =
       switch kind {
       case .field(let name): "no page had the header field \(name)."
@@ -70,6 +70,6 @@ struct AuditedPlace: Sendable {
       .placeNotFound, setting == .next ? message + " The listing may be longer." : message,
       // The hint is a complete value only for a total: an end rule or a continuation takes more
       // than a path.
-      remedy: Remedy(setting, setting == .total ? [near].compactMap { $0 } : []))
+      remedy: Remedy(setting, setting == .total ? [suggestion].compactMap { $0 } : []))
   }
 }

@@ -34,11 +34,11 @@ struct DescriptionTrait: Hashable {
   var key: DescriptionTrait { DescriptionTrait(role, probe) }
 
   /// The trait split by place and format.
-  var atoms: [DescriptionTrait] {
+  var parts: [DescriptionTrait] {
     switch probe {
     case .items(let items):
       items.paths.flatMap(\.sides).map { DescriptionTrait(role, .items(.path($0))) }
-    case .value(let source): source.atoms.map { DescriptionTrait(role, .value($0)) }
+    case .value(let source): source.parts.map { DescriptionTrait(role, .value($0)) }
     case .link, .sent, .constant: [key]
     }
   }
@@ -54,11 +54,11 @@ extension PagePath {
 
 extension Pagination.ValueSource {
   /// The source split by place and format.
-  var atoms: [Pagination.ValueSource] {
+  var parts: [Pagination.ValueSource] {
     switch self {
     case .body(let path): path.sides.map { .body($0) }
     case .lastItem(let path): path.sides.map { .lastItem($0) }
-    case .firstOf(let sources): sources.flatMap(\.atoms)
+    case .firstOf(let sources): sources.flatMap(\.parts)
     case .header, .count, .linkParameter, .linkQueryItem, .contentRangeTotal: [self]
     }
   }
@@ -201,7 +201,7 @@ extension Pagination.ValueSource {
   /// The keys of the signs that the source explains.
   fileprivate var signKeys: Set<String> {
     switch self {
-    case .header(let name): ["field:" + PaginationVocabulary.normal(name)]
+    case .header(let name): ["field:" + PaginationVocabulary.normalized(name)]
     case .linkParameter(_, let relation), .linkQueryItem(_, let relation):
       relation == "next" ? ["link:next"] : []
     case .firstOf(let sources): sources.reduce(into: []) { $0.formUnion($1.signKeys) }

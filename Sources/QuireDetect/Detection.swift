@@ -109,9 +109,9 @@ extension DetectedPagination {
   /// The candidate without the total that makes its first page the last, because that number may be
   /// the length of the page. Nil unless the description counts pages or items and such a total ends
   /// it.
-  var beyondTotal: DetectedPagination? {
+  var withoutTotal: DetectedPagination? {
     guard !leadsOn, pagination.next.isCounter else { return nil }
-    let longer = pagination.beyondTotal(nil)
+    let longer = pagination.withoutTotal(nil)
     return longer.end == pagination.end ? nil : composed(longer)
   }
 
@@ -127,7 +127,7 @@ extension DetectedPagination {
 extension Pagination {
   /// Returns the description without the total of items that ends it, or the description itself if
   /// more items are declared than the first page has.
-  func beyondTotal(_ declared: Int?) -> Pagination {
+  func withoutTotal(_ declared: Int?) -> Pagination {
     var longer = self
     guard declared == nil else { return longer }
     longer.end.removeAll { if case .total(let total) = $0 { total.kind != .pages } else { false } }

@@ -29,7 +29,7 @@ struct DetectionVerifier<Item: Sendable> {
         detection.candidates[index], before: detection.candidates[..<index], &pages)
     }
     detection.candidates = Self.ranking(detection.candidates).map { detection.candidates[$0] }
-    guard checks > 1, !isDecided, let found = try await found(&pages) else { return }
+    guard checks > 1, !isDecided, let found = try await searched(&pages) else { return }
     detection.candidates.insert(found, at: 0)
   }
 
@@ -47,10 +47,10 @@ struct DetectionVerifier<Item: Sendable> {
   ) async throws -> (DetectedPagination, isDecided: Bool) {
     var checked = candidate
     guard candidate.leadsOn else {
-      if let longer = try await verified(beyondTotalOf: candidate, &pages) {
+      if let longer = try await verified(withoutTotalOf: candidate, &pages) {
         return (longer, true)
       }
-      if detector.fillsItsSize, candidate.beyondTotal != nil {
+      if detector.fillsItsSize, candidate.withoutTotal != nil {
         checked.confidence = min(candidate.confidence, .possible)
         checked.doubts.append(
           "what looks like a total is as many as were asked for, and may count this page alone")
@@ -59,7 +59,7 @@ struct DetectionVerifier<Item: Sendable> {
       // If this is surely the last page, the other candidates need no check.
       return (candidate, candidate.confidence == .likely)
     }
-    guard let (whole, check) = try await settled(candidate.pagination, &pages) else {
+    guard let (whole, check) = try await corrected(candidate.pagination, &pages) else {
       // A counter that was not checked is only a guess if another counter before it was refuted.
       if candidate.pagination.next.isCounter,
         before.contains(where: { other in
@@ -82,35 +82,35 @@ struct DetectionVerifier<Item: Sendable> {
     case .undecided:
       checked.confidence = min(candidate.confidence, .possible)
       // If the listing ended too soon, another description may read the rest.
-      return (checked, candidate.confidence == .likely && !check.fallsShort)
+      return (checked, candidate.confidence == .likely && !check.endsBeforeTotal)
     }
   }
 
   /// Checks a description, and then up to two corrections that its check suggests: the server may
   /// count and end the listing differently. Returns the last description checked, and its check.
   /// Nil if no more may be checked.
-  func settled(
+  func corrected(
     _ pagination: Pagination, _ pages: inout FetchedPages
   ) async throws -> (pagination: Pagination, check: Check)? {
     guard var check = try await check(pagination, &pages) else { return nil }
     var pagination = pagination
     for _ in 0..<2 {
-      guard let other = check.instead, let again = try await self.check(other, &pages) else {
+      guard let other = check.correction, let again = try await self.check(other, &pages) else {
         break
       }
       (pagination, check) = (other, again)
     }
-    if check.leadsOn { pagination = try await ended(pagination) }
+    if check.hasNextPage { pagination = try await addingEndRule(to: pagination) }
     return (pagination, check)
   }
 
   /// Returns the description of counted pages with an end rule for what the server sends after the
   /// last page: no page, or the last page again. Requests a page far behind the end, unless the
   /// answers declare the end.
-  private func ended(_ pagination: Pagination) async throws -> Pagination {
+  private func addingEndRule(to pagination: Pagination) async throws -> Pagination {
     let engine = try engine(of: pagination)
     let count = try FollowedPages.items(of: first, engine).count
-    guard let position = pagination.farBehind,
+    guard let position = pagination.positionBeyondEnd,
       engine.finder.continuation(after: first, itemCount: count).total == nil
     else { return pagination }
     var other = pagination
@@ -121,7 +121,7 @@ struct DetectionVerifier<Item: Sendable> {
       guard further > 0, further < count else { return pagination }
       other.end.append(.noNewItems())
     } catch let error as PageError {
-      guard let status = error.statusOfNoPage else { return pagination }
+      guard let status = error.missingPageStatus else { return pagination }
       other.end.append(.status([status]))
     }
     return other
@@ -134,12 +134,12 @@ struct DetectionVerifier<Item: Sendable> {
     var answers: [PageRequest: Result<PageAnswer, PageError>] = [:]
   }
 
-  /// Checks the candidate without its total; see `DetectedPagination.beyondTotal`. Returns it if it
+  /// Checks the candidate without its total; see `DetectedPagination.withoutTotal`. Returns it if it
   /// is confirmed, otherwise nil.
   private func verified(
-    beyondTotalOf candidate: DetectedPagination, _ pages: inout FetchedPages
+    withoutTotalOf candidate: DetectedPagination, _ pages: inout FetchedPages
   ) async throws -> DetectedPagination? {
-    guard var longer = candidate.beyondTotal,
+    guard var longer = candidate.withoutTotal,
       let check = try await check(longer.pagination, &pages), check.result.result == .confirmed
     else { return nil }
     (longer.check, longer.confidence) = (check.result, .verified)
@@ -152,11 +152,11 @@ struct DetectionVerifier<Item: Sendable> {
     var result: SecondPageCheck
     /// The corrected description to check next, if this one does not count or end the listing as
     /// the server does; nil otherwise.
-    var instead: Pagination?
+    var correction: Pagination?
     /// Whether the listing ended before it had as many items as it declares.
-    var fallsShort = false
+    var endsBeforeTotal = false
     /// Whether another page follows the last one that was loaded.
-    var leadsOn = false
+    var hasNextPage = false
   }
 
   /// Checks one description. Returns nil if no more may be checked. Equal requests of several
@@ -183,7 +183,7 @@ struct DetectionVerifier<Item: Sendable> {
       if check == nil {
         check = try await follow(
           from: position, closing: next.closing, &followed, pagination, &pages)
-        check?.fallsShort = followed.fallsShort
+        check?.endsBeforeTotal = followed.endsBeforeTotal
       }
       check?.result.request = request
       return check
@@ -210,14 +210,14 @@ struct DetectionVerifier<Item: Sendable> {
         answer = try await self.answer(to: asked, at: position, pagination, &pages)
       } catch let error as PageError where followed.counts.count > 1 && error.refutesDescription {
         // The pages before were right, so this refusal does not refute the description.
-        if pagination.ends(by: error), case .last = followed.over(error.message) {
+        if pagination.ends(by: error), case .last = followed.endWithoutItems(error.message) {
           return Check(
             result: SecondPageCheck(
               .confirmed, followed.words + " behind it is none, as the server says."))
         }
         return Check(
           result: SecondPageCheck(.undecided, "A further page is refused. \(error.message)"),
-          instead: error.endsPages(of: pagination))
+          correction: error.endRuleCorrection(of: pagination))
       }
       closing = followed.engine.finder.continuation(after: answer, itemCount: 0).closing ?? closing
       let step = followed.judge(answer)
@@ -230,12 +230,12 @@ struct DetectionVerifier<Item: Sendable> {
       case .refuted(let words):
         Check(
           result: SecondPageCheck(.refuted, words),
-          instead: followed.beginsWithTheLast ? pagination.alternative : nil)
+          correction: followed.beginsWithLastItem ? pagination.overlappingStart : nil)
       case .undecided(let words): Check(result: SecondPageCheck(.undecided, words))
       case .leads:
         Check(
           result: SecondPageCheck(.confirmed, followed.words + " another page follows."),
-          leadsOn: true)
+          hasNextPage: true)
       case .last: Check(result: SecondPageCheck(.confirmed, followed.words + " it is the last."))
       }
     }
@@ -249,9 +249,9 @@ struct DetectionVerifier<Item: Sendable> {
       let other = otherCount(pagination, followed.engine, itemCount: followed.counts[0]),
       let probe = try? followed.engine.builder.request(at: other.position),
       let answer = try? await answer(to: probe, at: other.position, pagination, &pages),
-      followed.brings(othersIn: answer)
+      followed.hasOnlyNewItems(answer)
     else { return nil }
-    return Check(result: SecondPageCheck(.refuted, other.words), instead: other.pagination)
+    return Check(result: SecondPageCheck(.refuted, other.words), correction: other.pagination)
   }
 
   /// Returns another way in which the server may count: pages from 0 instead of 1, or pages instead
@@ -325,7 +325,7 @@ extension Pagination {
 
   /// The description for a server whose second page begins with the last item of the first: it counts from 1, or
   /// includes the item whose key is sent.
-  var alternative: Pagination? {
+  var overlappingStart: Pagination? {
     var other = self
     switch next {
     case .offset(0, .itemsReturned): other.next = .offset(first: 1)
@@ -341,7 +341,7 @@ extension Pagination {
 extension Pagination {
   /// The position of a page that hardly any listing has; nil if pages are not counted, or another rule
   /// ends them.
-  fileprivate var farBehind: Position? {
+  fileprivate var positionBeyondEnd: Position? {
     let saysEnd = end.contains { rule in
       switch rule {
       case .emptyPage, .shortPage, .total: false
@@ -359,14 +359,14 @@ extension Pagination {
 
 extension PageError {
   /// The status, if it says that the page does not exist; nil for other statuses.
-  fileprivate var statusOfNoPage: Int? {
+  fileprivate var missingPageStatus: Int? {
     response.map(\.status.code).flatMap { [204, 404, 410, 416].contains($0) ? $0 : nil }
   }
 
   /// Returns the description that also ends with this refusal, if nothing but an empty
   /// or short page could end it before; nil otherwise. See `Pagination.ends(by:)`.
-  fileprivate func endsPages(of pagination: Pagination) -> Pagination? {
-    guard let status = statusOfNoPage,
+  fileprivate func endRuleCorrection(of pagination: Pagination) -> Pagination? {
+    guard let status = missingPageStatus,
       pagination.routes.allSatisfy(\.next.isCounter),
       pagination.end.allSatisfy({ $0 == .emptyPage || $0 == .shortPage })
     else { return nil }

@@ -24,18 +24,18 @@ struct DetectorFit {
   var itemCount = 0
   /// Whether the answer has a continuation, a flag or a total that the description reads, so that
   /// the description is more than a guess.
-  var isFounded = false
+  var isSupported = false
   /// Whether the description reads its items or total at a place that hardly any other one reads.
-  var isDistinct = false
+  var isDistinctive = false
   /// Whether the description finds no items, although the page has a list elsewhere or declares
   /// items.
   var isMisplaced = false
   /// Whether the description expects a continuation that the page does not have.
-  var leadsNowhere = false
+  var lacksContinuation = false
   /// Whether the page has a continuation or a flag, or is an end, as the description expects.
-  var isToldEnd = false
+  var isExplicit = false
   /// Whether the description continues by a parameter that the request has already.
-  var isAsked = false
+  var usesOwnParameter = false
   /// The observations that support the description.
   var evidence: [String] = []
   /// The observations that contradict the description.
@@ -53,7 +53,7 @@ struct DetectorFit {
   var isRefused: Bool { if case .refused = outcome { true } else { false } }
 
   /// Whether the answer itself says that another page follows.
-  var goesOn: Bool { if case .next = outcome { isFounded } else { false } }
+  var statesNextPage: Bool { if case .next = outcome { isSupported } else { false } }
 
   /// The source of the token; nil if the description reads a link or none.
   var token: Pagination.Next? {

@@ -7,7 +7,7 @@ struct DetectorSign: Hashable {
   enum Kind: Hashable { case link, field, token, flag, total, pages }
 
   var kind: Kind
-  /// The name, by `PaginationVocabulary.normal`.
+  /// The name, by `PaginationVocabulary.normalized`.
   var name: String
   /// The path, or the name of a header field.
   var place: String
@@ -37,12 +37,12 @@ struct DetectorSign: Hashable {
   static func areExpected(in answer: PageAnswer) -> Bool {
     if answer.links.first(relation: "next") != nil { return true }
     for field in answer.headerFields.prefix(200) {
-      let name = PaginationVocabulary.normal(field.name.rawName)
+      let name = PaginationVocabulary.normalized(field.name.rawName)
       if PaginationVocabulary.mayKnow(field: name) { return true }
     }
     guard let document = answer.document as? any OutlinedDocument else { return false }
     return document.outline.nodes.contains { node in
-      let name = PaginationVocabulary.normal(node.name)
+      let name = PaginationVocabulary.normalized(node.name)
       return !node.isInList && (PaginationVocabulary.mayKnow(name) || isContinuation(name))
     }
   }
@@ -57,8 +57,9 @@ struct DetectorSign: Hashable {
         DetectorSign(kind: .link, name: "next", place: "Link", value: .string(link.target)))
     }
     for field in answer.headerFields.prefix(200) {
-      let name = PaginationVocabulary.normal(field.name.rawName)
-      guard vocabulary.nextFields[name] != nil || vocabulary.meaning(ofField: name) != nil else {
+      let name = PaginationVocabulary.normalized(field.name.rawName)
+      guard vocabulary.nextFields[name] != nil || vocabulary.continuationName(inField: name) != nil
+      else {
         continue
       }
       signs.append(
@@ -74,7 +75,7 @@ struct DetectorSign: Hashable {
       if (alone + parameters).contains(where: { node.path.hasPrefix($0 + "/") }) { continue }
       // Pages of items link to the first and last page for jumps. In a collection without items
       // such a link may be the beginning of the listing.
-      if hasList, ends.contains(PaginationVocabulary.normal(node.name)) { continue }
+      if hasList, ends.contains(PaginationVocabulary.normalized(node.name)) { continue }
       if let sign = self.parameters(in: node, of: answer) {
         signs.append(sign)
         parameters.append(node.path)
@@ -91,7 +92,7 @@ struct DetectorSign: Hashable {
   private static func parameters(
     in node: PageOutline.Node, of answer: PageAnswer
   ) -> DetectorSign? {
-    let name = PaginationVocabulary.normal(node.name)
+    let name = PaginationVocabulary.normalized(node.name)
     guard node.kind == .object, node.value == nil, let path = try? PagePath(node.path),
       name.hasPrefix("next") || ["continue", "lastindexes"].contains(name),
       case .object(let members)? = try? answer.document.value(at: path), members.count <= 20,
@@ -112,7 +113,7 @@ struct DetectorSign: Hashable {
     in node: PageOutline.Node, of answer: PageAnswer, _ outline: PageOutline,
     _ vocabulary: PaginationVocabulary
   ) -> [DetectorSign] {
-    let name = PaginationVocabulary.normal(node.name)
+    let name = PaginationVocabulary.normalized(node.name)
     guard name.hasPrefix("last"), node.kind == .scalar, let value = node.value, !value.isBlank,
       vocabulary.totals[name] == nil, let list = outline.likelyList(vocabulary),
       let items = (try? PagePath(list.path)).map(Pagination.Items.path),
@@ -130,12 +131,14 @@ struct DetectorSign: Hashable {
   private static func signs(
     of node: PageOutline.Node, _ vocabulary: PaginationVocabulary
   ) -> [DetectorSign] {
-    let whole = PaginationVocabulary.normal(node.name)
+    let whole = PaginationVocabulary.normalized(node.name)
     // `oslc:nextPage` counts by what stands behind the namespace, where the whole name is unknown.
     let isKnown =
       vocabulary.flags[whole] != nil || vocabulary.next[whole] != nil
       || vocabulary.totals[whole] != nil
-    let local = node.name.split(separator: ":").last.map { PaginationVocabulary.normal(String($0)) }
+    let local = node.name.split(separator: ":").last.map {
+      PaginationVocabulary.normalized(String($0))
+    }
     let name = isKnown ? whole : local ?? whole
     func sign(_ kind: Kind) -> DetectorSign {
       let value = node.value.flatMap { $0.isBlank ? nil : $0 }

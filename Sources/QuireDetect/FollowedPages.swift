@@ -27,12 +27,12 @@ struct FollowedPages {
   private var positions: [Position] = []
   /// The number of items by the description's own total, which a walk compares with the number of
   /// items received; nil if no page had it.
-  private var announced: Int?
+  private var describedTotal: Int?
   /// Whether the listing ended before it had as many items as it declares.
-  private(set) var fallsShort = false
+  private(set) var endsBeforeTotal = false
   /// Whether the second page repeats exactly one item of the first: its last item, if the server
   /// counts from 1.
-  private(set) var beginsWithTheLast = false
+  private(set) var beginsWithLastItem = false
 
   init(_ first: PageAnswer, by engine: PaginationEngine, declared: Int?) throws {
     self.engine = engine
@@ -40,14 +40,15 @@ struct FollowedPages {
     let items = try Self.items(of: first, engine)
     identity = ItemIdentity(items)
     counts = [items.count]
-    size = PaginationDetector.parameters(of: RequestEditor(first.request))
+    size =
+      PaginationDetector.parameters(of: RequestEditor(first.request))
       .first { PaginationDetector.sizes.contains($0.name) && $0.value.integer == items.count }?
       .placement
     note(engine.finder.continuation(after: first, itemCount: items.count).total)
   }
 
   private mutating func note(_ total: Total?) {
-    if let total, total.kind == .items { announced = total.value }
+    if let total, total.kind == .items { describedTotal = total.value }
   }
 
   static func items(
@@ -64,7 +65,8 @@ struct FollowedPages {
       case .failure(let failure):
         return .refuted(
           "The \(ordinal) request failed: \(failure.message ?? "the server says so").")
-      case .end, .emptyPage: return over("The \(ordinal) request says that the listing is over.")
+      case .end, .emptyPage:
+        return endWithoutItems("The \(ordinal) request says that the listing is over.")
       case .page: break
       }
       return judge(try Self.items(of: answer, engine), of: answer)
@@ -76,21 +78,23 @@ struct FollowedPages {
 
   /// Whether an answer has items, and none of them is on the pages so far, except for the first
   /// `overlap` items.
-  func brings(othersIn answer: PageAnswer, overlap: Int = 0) -> Bool {
+  func hasOnlyNewItems(_ answer: PageAnswer, overlap: Int = 0) -> Bool {
     guard let items = try? Self.items(of: answer, engine), items.count > overlap else {
       return false
     }
     let verdict = identity.verdict(on: items)
-    return verdict.repeated <= overlap && verdict.alike == 0
+    return verdict.repeated <= overlap && verdict.similar == 0
   }
 
   private mutating func judge(_ items: [JSONValue], of answer: PageAnswer) -> Step {
-    if items.isEmpty { return over("The \(ordinal) page is empty: there is nothing to compare.") }
+    if items.isEmpty {
+      return endWithoutItems("The \(ordinal) page is empty: there is nothing to compare.")
+    }
     let verdict = identity.verdict(on: items)
     let count = items.count.counted("item")
-    beginsWithTheLast = counts.count == 1 && counts[0] > 1 && verdict.repeated == 1
+    beginsWithLastItem = counts.count == 1 && counts[0] > 1 && verdict.repeated == 1
     if items.count == verdict.repeated, items.count <= engine.pagination.policy.overlap {
-      return over("The \(ordinal) page has only what the one before has.")
+      return endWithoutItems("The \(ordinal) page has only what the one before has.")
     }
     if verdict.repeated == items.count {
       if counts == [1], items.count > 1 || items == [.null] {
@@ -110,9 +114,9 @@ struct FollowedPages {
         "The next link leaves out \(left) of the first request, and numbers pages of \(count): those "
           + "between may be missing.")
     }
-    if verdict.alike > 0 {
+    if verdict.similar > 0 {
       return .undecided(
-        "\(verdict.alike) of the \(count) of the \(ordinal) page may be those of a page before.")
+        "\(verdict.similar) of the \(count) of the \(ordinal) page may be those of a page before.")
     }
     let next = engine.finder.continuation(after: answer, itemCount: items.count)
     if let failure = next.nextFailure {
@@ -133,7 +137,7 @@ struct FollowedPages {
   /// Judges an answer without items, after which no page follows. In a counted listing it is the
   /// end if a second page came before; otherwise it decides nothing, because a token may have been
   /// sent to the wrong place.
-  mutating func over(_ words: String) -> Step {
+  mutating func endWithoutItems(_ words: String) -> Step {
     let counts = engine.routes.contains { $0.next.isCounter || $0.next.isOfItem }
     guard counts, self.counts.count > 1 else { return .undecided(words) }
     return end()
@@ -144,10 +148,10 @@ struct FollowedPages {
     // A link cannot be misread, so a total of uncertain meaning does not count against it. A walk
     // that ends before the description's own total is incomplete in any case.
     let followsLinks = engine.routes.allSatisfy { $0.send == .url || $0.send == .request }
-    guard let declared = followsLinks ? announced : declared, !engine.startsMidway,
+    guard let declared = followsLinks ? describedTotal : declared, !engine.startsMidway,
       seen < declared
     else { return .last }
-    fallsShort = true
+    endsBeforeTotal = true
     return .undecided("\(seen) of \(declared) items came before the end: some may be missing.")
   }
 

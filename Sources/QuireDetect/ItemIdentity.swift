@@ -12,7 +12,7 @@ struct ItemIdentity {
     var repeated = 0
     /// The number of items that share distinguishing values with an earlier one, but not its
     /// identifier: they may be new or not.
-    var alike = 0
+    var similar = 0
   }
 
   /// The path of the identifying member; nil if none is known.
@@ -74,10 +74,10 @@ struct ItemIdentity {
         if shared * 2 > others.count {
           verdict.repeated += 1
         } else if shared > 0 {
-          verdict.alike += 1
+          verdict.similar += 1
         }
       } else if !isAlone, shared > 1, shared * 2 > others.count {
-        verdict.alike += 1
+        verdict.similar += 1
       }
     }
     return verdict
@@ -126,7 +126,7 @@ struct ItemIdentity {
       path.removeLast()
     }
     guard let name = path.last else { return nil }
-    let normal = PaginationVocabulary.normal(name)
+    let normal = PaginationVocabulary.normalized(name)
     if let place = identifiers.firstIndex(of: normal) { return place }
     let hasEnding = ["id", "uuid", "guid", "key"].contains { normal.hasSuffix($0) }
     return hasEnding && !isOfRequest(normal) ? identifiers.count : nil

@@ -9,7 +9,7 @@ extension PageOutline {
     let all = nodes.filter { $0.kind == .list && !$0.isInList }
     let ranked = all.filter { list in
       // Lists beside the items also differ from page to page, so following them would look right.
-      !all.contains { Self.is($0, ratherThan: list, vocabulary) }
+      !all.contains { Self.holdsItems($0, beside: list, vocabulary) }
     }
     .map { (node: $0, worth: Self.worth(of: $0, vocabulary)) }
     .sorted { ($1.worth, $0.node.depth) < ($0.worth, $1.node.depth) }
@@ -19,15 +19,15 @@ extension PageOutline {
 
   /// Whether a list is the items rather than `other`, which has bare texts or numbers, or the name of
   /// a list beside items: the list has a name known from presets, or as many objects as `other`.
-  private static func `is`(
-    _ list: Node, ratherThan other: Node, _ vocabulary: PaginationVocabulary
+  private static func holdsItems(
+    _ list: Node, beside other: Node, _ vocabulary: PaginationVocabulary
   ) -> Bool {
     let isBeside = isBesideItems(other.name)
     guard isBeside || !other.holdsObjects && other.count > 0, !isBesideItems(list.name),
       list.holdsObjects || list.count == 0
     else { return false }
     return isBeside && list.count >= other.count
-      || vocabulary.lists.contains(PaginationVocabulary.normal(list.name))
+      || vocabulary.lists.contains(PaginationVocabulary.normalized(list.name))
   }
 
   /// Returns the list of objects that most likely is the items; nil if none stands out.
@@ -59,7 +59,7 @@ extension PageOutline {
       let start = list.path + "/0/"
       let within = nodes.filter { $0.isInList && $0.path.hasPrefix(start) }
       let signs = within.filter { node in
-        let name = PaginationVocabulary.normal(node.name)
+        let name = PaginationVocabulary.normalized(node.name)
         let isStart =
           vocabulary.isStart(name) && node.value?.integer.map { $0 == 0 || $0 == 1 } == true
         let leadsOn = name.hasPrefix("next") && node.value.map { !$0.isBlank } == true
@@ -83,7 +83,7 @@ extension PageOutline {
   }
 
   private static func worth(of list: Node, _ vocabulary: PaginationVocabulary) -> Double {
-    let name = PaginationVocabulary.normal(list.name)
+    let name = PaginationVocabulary.normalized(list.name)
     var worth =
       Double(min(list.count, 8)) * Weights.list.item - Double(list.depth) * Weights.list.depth
     if list.holdsObjects { worth += Weights.list.objects }
@@ -95,7 +95,7 @@ extension PageOutline {
   /// Whether a list of this name usually accompanies the items. The names from Atom feeds are in
   /// RFC 4287, section 4.1.1.
   static func isBesideItems(_ name: String) -> Bool {
-    beside.contains(PaginationVocabulary.normal(name))
+    beside.contains(PaginationVocabulary.normalized(name))
   }
 
   private static let beside: Set<String> = [
@@ -121,7 +121,7 @@ extension PageOutline {
   func loneElements(named names: Set<String>) -> [String] {
     nodes.lazy.filter { node in
       node.kind == .object && !node.isInList && node.depth > 1
-        && names.contains(PaginationVocabulary.normal(node.name)) && !holdsList(node)
+        && names.contains(PaginationVocabulary.normalized(node.name)) && !holdsList(node)
     }.prefix(20).map(\.path)
   }
 

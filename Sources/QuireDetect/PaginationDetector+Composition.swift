@@ -10,7 +10,7 @@ extension PaginationDetector {
     return places.flatMap { place -> [Pagination] in
       let items = place.map(Pagination.Items.path) ?? .root
       let ways = tokens(items)
-      return asked(items) + (ways.isEmpty ? counters(items) : ways)
+      return byOwnParameters(items) + (ways.isEmpty ? counters(items) : ways)
     }
   }
 
@@ -24,7 +24,7 @@ extension PaginationDetector {
       case .token: routes += self.routes(for: sign)
       case .field:
         var places = vocabulary.nextFields[sign.name]?.ranked ?? []
-        if let name = vocabulary.meaning(ofField: sign.name) {
+        if let name = vocabulary.continuationName(inField: sign.name) {
           let spelled = Self.withoutNext(Self.words(of: name, inField: sign.place))
           places += ownPlacements(for: name, base: Self.base(of: name))
           places += [.query(spelled)] + (vocabulary.next[name]?.ranked ?? [])
@@ -91,7 +91,8 @@ extension PaginationDetector {
         if case .jsonBody(let path) = $0 { body.value(at: path) != nil } else { false }
       }
       placements =
-        filled + inBody(of: sign, plain, body) + Self.starts(at: plain).compactMap(Self.jsonBody)
+        filled + bodyMembers(for: sign, plain, body)
+        + Self.startParameters(for: plain).compactMap(Self.jsonBody)
         + (isKnown ? own + guessed + alike : own + alike + guessed)
         + [Self.jsonBody(last)].compactMap(\.self) + [.jsonBody("/cursor")]
     case .form:
@@ -100,9 +101,9 @@ extension PaginationDetector {
         (isKnown ? guessed + [.form(plain)] : [.form(plain)] + guessed) + [.form("cursor")]
     case .none, .xml, .bytes:
       placements =
-        counters(at: sign.value) + inFamily(plain) + inContainer(of: sign, plain)
-        + Self.starts(at: plain).map { .query($0) } + (isKnown ? [] : [.query(plain)])
-        + queryPlacements(known, spelled: spelled).prefix(2) + inWriting(of: spelled)
+        counters(at: sign.value) + jsonAPIParameters(plain) + containerParameter(for: sign, plain)
+        + Self.startParameters(for: plain).map { .query($0) } + (isKnown ? [] : [.query(plain)])
+        + queryPlacements(known, spelled: spelled).prefix(2) + parametersSpelledAlike(spelled)
         + [.query(plain), .query(last)]
         // A "next page" that is no number and no link is mostly taken as a cursor.
         + (name.hasSuffix("page") && sign.value?.integer == nil
@@ -115,7 +116,7 @@ extension PaginationDetector {
 
   /// Returns the parameters of JSON:API's family `page`, such as `page[after]`, if the answer is
   /// JSON:API or the request uses the family; empty otherwise.
-  private func inFamily(_ plain: String) -> [Pagination.Placement] {
+  private func jsonAPIParameters(_ plain: String) -> [Pagination.Placement] {
     guard isJSONAPI || parameters.contains(where: { $0.spelled.hasPrefix("page[") }) else {
       return []
     }
@@ -124,9 +125,10 @@ extension PaginationDetector {
 
   /// Returns the name of a token, prefixed with its container's name if that is `pagination`:
   /// `pagination.key` for `{"pagination": {"next_key": …}}`.
-  private func inContainer(of sign: DetectorSign, _ plain: String) -> [Pagination.Placement] {
+  private func containerParameter(for sign: DetectorSign, _ plain: String) -> [Pagination.Placement]
+  {
     guard let around = sign.place.split(separator: "/").dropLast().last,
-      PaginationVocabulary.normal(String(around)) == "pagination"
+      PaginationVocabulary.normalized(String(around)) == "pagination"
     else { return [] }
     let name = plain == "next" ? "cursor" : plain
     return parameters.contains { $0.spelled.hasPrefix("\(around).") }
@@ -136,7 +138,7 @@ extension PaginationDetector {
 
   /// Returns the member of the request's JSON at the place where the page has its token:
   /// `/page/after` for `{"page": {"endCursor": …}}`.
-  private func inBody(of sign: DetectorSign, _ plain: String, _ body: JSONValue)
+  private func bodyMembers(for sign: DetectorSign, _ plain: String, _ body: JSONValue)
     -> [Pagination.Placement]
   {
     let steps = sign.place.split(separator: "/").dropLast()
@@ -151,7 +153,7 @@ extension PaginationDetector {
 
   /// Returns the name of a token, spelled like the request's own parameters: `group_next_token` for
   /// `groupNextToken` beside `group_limit`.
-  private func inWriting(of spelled: String) -> [Pagination.Placement] {
+  private func parametersSpelledAlike(_ spelled: String) -> [Pagination.Placement] {
     let words = spelled.words
     guard words.count > 1 else { return [] }
     for parameter in parameters where parameter.spelled.words.count > 1 {
@@ -173,7 +175,7 @@ extension PaginationDetector {
 
   /// The parameters that start a listing at a name: `startFileName` for `nextFileName`, and `start` for
   /// `nextStartWith`.
-  private static func starts(at plain: String) -> [String] {
+  private static func startParameters(for plain: String) -> [String] {
     let words = plain.words
     if words.count == 2, words[0] == "start", words[1] == "with" { return ["start"] }
     guard words.count > 1, words.last == "name" else { return [] }
@@ -218,11 +220,11 @@ extension PaginationDetector {
   /// `nextpagetoken` in `X-Next-Page-Token`.
   private static func words(of name: String, inField field: String) -> String {
     var words = field.split(separator: "-")
-    while words.count > 1, PaginationVocabulary.normal(words.joined()) != name {
+    while words.count > 1, PaginationVocabulary.normalized(words.joined()) != name {
       words.removeFirst()
     }
     let spelled = words.joined(separator: "_").lowercased()
-    return PaginationVocabulary.normal(spelled) == name ? spelled : name
+    return PaginationVocabulary.normalized(spelled) == name ? spelled : name
   }
 
   /// Returns a spelled name without its "next": `page_token` for `next_page_token`.
@@ -311,9 +313,9 @@ extension PaginationDetector {
     guard answer.request.body == .none, !echoes(of: .page).isEmpty else { return [] }
     return outline.nodes.filter { node in
       node.kind == .scalar && !node.isInList && node.value?.integer != nil
-        && PaginationVocabulary.normal(node.name) == "pagesize" && !node.name.hasPrefix("@")
+        && PaginationVocabulary.normalized(node.name) == "pagesize" && !node.name.hasPrefix("@")
     }.prefix(1).map { .query(PaginationVocabulary.number(besideSize: $0.name)) }
-    .filter { sent.value(at: $0) == nil }
+      .filter { sent.value(at: $0) == nil }
   }
 
   /// Whether the names of the answer's members are capitalized: `TotalCount`.
@@ -324,7 +326,7 @@ extension PaginationDetector {
   }
 
   private func numbersPages(_ placement: Pagination.Placement) -> Bool {
-    guard let name = placement.parameter.map(PaginationVocabulary.normal) else { return false }
+    guard let name = placement.parameter.map(PaginationVocabulary.normalized) else { return false }
     // A prefixed name is not among the known ones: `paging.pageNumber`.
     return vocabulary.pageNames.contains(name) || name.hasSuffix("pagenumber")
   }

@@ -8,7 +8,7 @@ extension PaginationDetector {
   /// taken from the answer are no evidence.
   func fit(
     of pagination: Pagination, preset: Pagination.Preset?, at place: PagePath? = nil,
-    traits: [PaginationVocabulary.Atoms]? = nil
+    traits: [PaginationVocabulary.TraitParts]? = nil
   ) -> DetectorFit? {
     let pagination = links.map(pagination.links) ?? pagination
     guard
@@ -18,7 +18,7 @@ extension PaginationDetector {
     else { return nil }
     var fit = DetectorFit(preset: preset, pagination: pagination, place: place)
     fit.itemCount = count.items
-    let traits = traits ?? PaginationVocabulary.atoms(of: pagination)
+    let traits = traits ?? PaginationVocabulary.traitParts(of: pagination)
     let explained = weigh(traits, of: pagination, count: count, in: &fit)
     judgeValues(of: pagination, in: &fit)
     judgeEchoes(of: pagination, in: &fit)
@@ -26,8 +26,8 @@ extension PaginationDetector {
     // Of several equal fits, the generic preset is preferred, because it claims least.
     if preset?.isGeneric == true { fit.score += Weights.generic }
     judgeSigns(of: pagination, explained: explained, in: &fit)
-    fit.isAsked = isAsked(pagination)
-    settle(engine, in: &fit)
+    fit.usesOwnParameter = usesOwnParameter(pagination)
+    judgeOutcome(of: engine, in: &fit)
     guard case .next(let request) = fit.outcome else { return fit }
     if hasPlaceholder(request) { return nil }
     if preset?.isGeneric ?? true { judgeParameter(of: pagination, in: &fit) }
@@ -37,7 +37,7 @@ extension PaginationDetector {
 
   /// Weighs each trait of a description. Returns the keys of the signs that they explain.
   private func weigh(
-    _ traits: [PaginationVocabulary.Atoms], of pagination: Pagination,
+    _ traits: [PaginationVocabulary.TraitParts], of pagination: Pagination,
     count: (items: Int, isThere: Bool), in fit: inout DetectorFit
   ) -> Set<String> {
     var explained: Set<String> = []
@@ -45,7 +45,7 @@ extension PaginationDetector {
     var expectsNext = false
     for traits in traits {
       let trait = traits.trait
-      let (finding, atom) = find(traits, items: pagination.items, count: count)
+      let (finding, part) = find(traits, items: pagination.items, count: count)
       if trait.role == .next {
         if case .absent = finding {
           // Without items there is no last item to read.
@@ -60,14 +60,14 @@ extension PaginationDetector {
           hasNext = true
         }
       }
-      weigh(trait, finding, at: atom, explained: &explained, in: &fit)
+      weigh(trait, finding, at: part, explained: &explained, in: &fit)
     }
     if expectsNext, !hasNext {
       // Serious only if the page declares more items than it has.
       fit.score -=
         saysMore(than: count.items, pagination.total)
         ? Weights.noNext.saysMore : Weights.noNext.maybeLast
-      fit.leadsNowhere = true
+      fit.lacksContinuation = true
       fit.doubts.append("there is no continuation: this may be the last page")
     }
     return explained
@@ -227,7 +227,7 @@ extension PaginationDetector {
 
   // MARK: Behaviour
 
-  private func settle(_ engine: PaginationEngine, in fit: inout DetectorFit) {
+  private func judgeOutcome(of engine: PaginationEngine, in fit: inout DetectorFit) {
     do {
       switch try engine.reader.classify(answer) {
       case .failure(let failure):
@@ -236,8 +236,8 @@ extension PaginationDetector {
       case .end:
         fit.outcome = .end
         fit.score += Weights.toldEnd
-        fit.isFounded = true
-        fit.isToldEnd = true
+        fit.isSupported = true
+        fit.isExplicit = true
         fit.evidence.append("it is what the description calls the end")
       case .page, .emptyPage:
         let next = engine.finder.continuation(after: answer, itemCount: fit.itemCount)
@@ -270,25 +270,25 @@ extension PaginationDetector {
 
   /// Looks for a trait. Returns the result, and the part of the trait that was found.
   private func find(
-    _ traits: PaginationVocabulary.Atoms, items: Pagination.Items,
+    _ traits: PaginationVocabulary.TraitParts, items: Pagination.Items,
     count: (items: Int, isThere: Bool)
   ) -> (Finding, DescriptionTrait) {
     let trait = traits.trait
     switch trait.probe {
     case .items:
-      let place = traits.atoms.first { atom in
-        guard case .items(.path(let path)) = atom.probe else { return false }
+      let place = traits.parts.first { part in
+        guard case .items(.path(let path)) = part.probe else { return false }
         return lookups.count(at: path) ?? 0 > 0
       }
       let finding: Finding = count.items > 0 ? .found(nil) : count.isThere ? .blank : .absent
-      return (finding, place ?? traits.atoms.first ?? trait)
+      return (finding, place ?? traits.parts.first ?? trait)
     case .value:
-      for atom in traits.atoms {
-        guard case .value(let source) = atom.probe,
+      for part in traits.parts {
+        guard case .value(let source) = part.probe,
           let value = lookups.value(at: source, items: items)
         else { continue }
         if trait.role == .next, isEcho(value, at: source) { continue }
-        return (value.isBlank ? .blank : .found(value), atom)
+        return (value.isBlank ? .blank : .found(value), part)
       }
       return (.absent, trait)
     case .link(let relation, let conditions):
@@ -309,11 +309,11 @@ extension PaginationDetector {
   }
 
   private func weigh(
-    _ trait: DescriptionTrait, _ finding: Finding, at atom: DescriptionTrait,
+    _ trait: DescriptionTrait, _ finding: Finding, at part: DescriptionTrait,
     explained: inout Set<String>, in fit: inout DetectorFit
   ) {
     let isLookedUp = trait.role == .items && fit.place != nil
-    let information = isLookedUp ? 0 : vocabulary.information(of: atom)
+    let information = isLookedUp ? 0 : vocabulary.information(of: part)
     switch finding {
     case .found(let value):
       // Most items have identifiers; that alone says nothing about the continuation.
@@ -322,17 +322,17 @@ extension PaginationDetector {
       fit.score += Weights.share(of: trait.role) * information * share
       if trait.role == .next { fit.score += isWeak ? Weights.lastItem.bonus : Weights.foundNext }
       explained.formUnion(trait.names)
-      if trait.role.isFoundation, !isWeak { fit.isFounded = true }
-      if trait.role == .next || trait.role == .flag { fit.isToldEnd = true }
-      if trait.role.isOfPage, information >= Weights.distinct { fit.isDistinct = true }
-      if let words = atom.words(for: value, count: fit.itemCount) { fit.evidence.append(words) }
+      if trait.role.isFoundation, !isWeak { fit.isSupported = true }
+      if trait.role == .next || trait.role == .flag { fit.isExplicit = true }
+      if trait.role.isOfPage, information >= Weights.distinct { fit.isDistinctive = true }
+      if let words = part.words(for: value, count: fit.itemCount) { fit.evidence.append(words) }
     case .blank:
       fit.score += Weights.share(of: trait.role) * information * Weights.blank
       explained.formUnion(trait.names)
       if trait.role == .next {
-        fit.isFounded = true
-        fit.isToldEnd = true
-        fit.evidence.append("\(atom.place) is there and empty, which is the end")
+        fit.isSupported = true
+        fit.isExplicit = true
+        fit.evidence.append("\(part.place) is there and empty, which is the end")
       }
     case .absent: fit.score -= Weights.absence(of: trait.role)
     }

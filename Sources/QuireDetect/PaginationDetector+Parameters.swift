@@ -6,7 +6,7 @@ extension PaginationDetector {
   /// A parameter in the request's query, form, JSON or XML.
   struct Parameter {
     var placement: Pagination.Placement
-    /// The name, by `PaginationVocabulary.normal`.
+    /// The name, by `PaginationVocabulary.normalized`.
     var name: String
     var spelled: String
     var value: JSONValue
@@ -17,12 +17,12 @@ extension PaginationDetector {
   static func parameters(of sent: RequestEditor) -> [Parameter] {
     var parameters = sent.query.pairs.prefix(30).map { pair in
       Parameter(
-        placement: .query(pair.name), name: PaginationVocabulary.normal(pair.name),
+        placement: .query(pair.name), name: PaginationVocabulary.normalized(pair.name),
         spelled: pair.name, value: .string(sent.query[pair.name] ?? ""))
     }
     parameters += sent.form.pairs.prefix(30).map { pair in
       Parameter(
-        placement: .form(pair.name), name: PaginationVocabulary.normal(pair.name),
+        placement: .form(pair.name), name: PaginationVocabulary.normalized(pair.name),
         spelled: pair.name, value: .string(sent.form[pair.name] ?? ""))
     }
     if case .json(let body) = sent.base.body {
@@ -31,7 +31,7 @@ extension PaginationDetector {
     if case .xml(let text) = sent.base.body {
       parameters += XMLTemplate(text).leaves(most: 60).map { path, name, value in
         Parameter(
-          placement: .xmlBody(path), name: PaginationVocabulary.normal(name), spelled: name,
+          placement: .xmlBody(path), name: PaginationVocabulary.normalized(name), spelled: name,
           value: .string(value.trimmingBlanks))
       }
     }
@@ -55,7 +55,7 @@ extension PaginationDetector {
       }
       parameters.append(
         Parameter(
-          placement: .jsonBody(path), name: PaginationVocabulary.normal(name), spelled: name,
+          placement: .jsonBody(path), name: PaginationVocabulary.normalized(name), spelled: name,
           value: value))
       return
     }
@@ -77,7 +77,7 @@ extension PaginationDetector {
 
   /// Returns descriptions that continue by the request's own parameters: numbers, keys and
   /// placeholders.
-  func asked(_ items: Pagination.Items) -> [Pagination] {
+  func byOwnParameters(_ items: Pagination.Items) -> [Pagination] {
     var found: [Pagination] = []
     for parameter in parameters {
       let number = Int(parameter.value.plainText)
@@ -98,11 +98,12 @@ extension PaginationDetector {
           next: .lastItem(key), send: parameter.placement,
           request: Pagination.RequestRule(isQuery: isPost), end: [.emptyPage], items: items))
     }
-    for placeholder in placeholders { found += asked(items, by: placeholder) }
+    for placeholder in placeholders { found += byOwnParameters(items, by: placeholder) }
     return found
   }
 
-  private func asked(_ items: Pagination.Items, by placeholder: RequestPlaceholder) -> [Pagination]
+  private func byOwnParameters(_ items: Pagination.Items, by placeholder: RequestPlaceholder)
+    -> [Pagination]
   {
     let place = Pagination.Placement.placeholder(placeholder.text)
     switch placeholder.kind {
@@ -130,7 +131,7 @@ extension PaginationDetector {
     guard case .path(let list) = items else { return nil }
     let names = ["id", "key", "seq", "cursor"]
     return itemMember(in: list) { node in
-      names.contains(PaginationVocabulary.normal(node.name))
+      names.contains(PaginationVocabulary.normalized(node.name))
         && (!isNumber || node.value?.integer != nil)
     }
   }
@@ -205,7 +206,7 @@ extension PaginationDetector {
 
   /// Whether a description continues by a parameter of the request, and the answer has no
   /// continuation.
-  func isAsked(_ pagination: Pagination) -> Bool {
+  func usesOwnParameter(_ pagination: Pagination) -> Bool {
     guard pagination.routes.count == 1 else { return false }
     if case .placeholder(let text, _) = pagination.send {
       return placeholders.contains { $0.text == text }

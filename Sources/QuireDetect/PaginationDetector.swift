@@ -67,7 +67,7 @@ struct PaginationDetector {
     }
     if answer.document is EmptyDocument || answer.document is UnreadableDocument {
       // Only the head can be evaluated.
-      fits.removeAll { !$0.isFounded }
+      fits.removeAll { !$0.isSupported }
     }
     if isUnaskedPart {
       // A walk refuses such an answer, so only a description that requests a range can read the
@@ -116,7 +116,7 @@ struct PaginationDetector {
     preset.variants.compactMap { name, pagination in
       if preset.isGeneric, !pagination.next.isCounter { return nil }
       guard var fit = fit(of: pagination.fitted(to: answer.request), preset: preset.preset),
-        fit.itemCount > 0, fit.isDistinct || !preset.isGeneric
+        fit.itemCount > 0, fit.isDistinctive || !preset.isGeneric
       else { return nil }
       fit.variant = name
       return fit
@@ -139,7 +139,7 @@ struct PaginationDetector {
 extension DetectorFit {
   /// The order of candidates: descriptions that continue by the request's own parameters come
   /// first, even with little other evidence.
-  var rank: Double { isAsked ? score + Weights.asked : score }
+  var rank: Double { usesOwnParameter ? score + Weights.ownParameter : score }
 
   /// The name that breaks ties.
   var name: String { variant ?? preset?.name ?? "~" }
@@ -158,7 +158,7 @@ extension PaginationDetector {
     // Without items and without signs of paging there is nothing to guess from.
     let groups = groups(
       of: fits().filter {
-        $0.itemCount > 0 || $0.isFounded || $0.isDistinct || $0.score >= Weights.withoutItems
+        $0.itemCount > 0 || $0.isSupported || $0.isDistinctive || $0.score >= Weights.withoutItems
       })
     detection.candidates = groups.prefix(8).enumerated().map { index, group in
       let rivals = groups.dropFirst().compactMap(\.first).map { rival in
@@ -166,7 +166,7 @@ extension PaginationDetector {
         // description that continues where this one's link is refused.
         let isToken = rival.preset != nil && rival.token != nil && rival.token == group[0].token
         return rival.score
-          + (isToken || group[0].isRefused && rival.goesOn ? Weights.rival : 0)
+          + (isToken || group[0].isRefused && rival.statesNextPage ? Weights.rival : 0)
       }
       return candidate(group, rival: index == 0 ? rivals.max() : groups.first?.first?.score)
     }
@@ -182,7 +182,7 @@ extension PaginationDetector {
   private func groups(of fits: [DetectorFit]) -> [[DetectorFit]] {
     var groups: [[DetectorFit]] = []
     var places: [DetectorFit.Behaviour: Int] = [:]
-    for fit in fits where fit.score > Weights.least || fit.isAsked {
+    for fit in fits where fit.score > Weights.least || fit.usesOwnParameter {
       if let place = places[fit.behaviour] {
         let first = groups[place][0]
         // A preset's name is preferred to an unnamed description if it explains nearly as much.
@@ -224,14 +224,14 @@ extension PaginationDetector {
     let margin = rival.map { fit.score - $0 } ?? .infinity
     // A description without its continuation may fit the last page of any listing, and an empty
     // page fits every description that counts.
-    guard !(fit.leadsNowhere && fit.outcome == .end),
-      fit.itemCount > 0 || fit.isToldEnd || fit.outcome != .end
+    guard !(fit.lacksContinuation && fit.outcome == .end),
+      fit.itemCount > 0 || fit.isExplicit || fit.outcome != .end
     else { return .guess }
-    guard fit.outcome != .failure, !fit.isMisplaced, fit.isFounded || fit.isDistinct,
+    guard fit.outcome != .failure, !fit.isMisplaced, fit.isSupported || fit.isDistinctive,
       fit.score > Weights.possible.score, margin > Weights.possible.lead
     else { return .guess }
     let isSure =
-      fit.isFounded && fit.score >= Weights.likely.score && margin >= Weights.likely.lead
+      fit.isSupported && fit.score >= Weights.likely.score && margin >= Weights.likely.lead
       && !isSentByGuess(fit)
     return isSure ? .likely : .possible
   }
@@ -394,8 +394,8 @@ extension PaginationDetector {
     }
     let start = sent.value(at: route.send)?.integer ?? first
     let echoes = echoes(of: kind).filter { $0.value?.integer == start }
-    let name = PaginationVocabulary.normal(parameter)
-    if let echo = echoes.first(where: { PaginationVocabulary.normal($0.name) == name }) {
+    let name = PaginationVocabulary.normalized(parameter)
+    if let echo = echoes.first(where: { PaginationVocabulary.normalized($0.name) == name }) {
       fit.score += Weights.echo.sameName
       fit.evidence.append("\(Self.quoted(echo.path)) is \(start), as sent for the first page")
     } else if let echo = echoes.first {
@@ -415,7 +415,7 @@ extension PaginationDetector {
     let names = names(of: kind)
     return outline.nodes.filter { node in
       node.kind == .scalar && !node.isInList && node.value?.integer != nil
-        && names.contains(PaginationVocabulary.normal(node.name))
+        && names.contains(PaginationVocabulary.normalized(node.name))
     }
   }
 
@@ -445,7 +445,7 @@ extension PaginationDetector {
 
   private static func nestedParameter(_ echo: PageOutline.Node) -> Pagination.Placement? {
     guard let around = echo.path.split(separator: "/").dropLast().last,
-      PaginationVocabulary.normal(String(around)).hasPrefix("pag"), !echo.name.hasPrefix("@")
+      PaginationVocabulary.normalized(String(around)).hasPrefix("pag"), !echo.name.hasPrefix("@")
     else { return nil }
     return .query("\(around)[\(echo.name)]")
   }
@@ -460,20 +460,20 @@ extension PaginationDetector {
   /// otherwise the parameter of the answer's format, or one that the answer repeats. Nil if there
   /// is none.
   private func parameter(
-    among sends: PaginationVocabulary.Sends, _ kind: Count
+    among sends: PaginationVocabulary.Placements, _ kind: Count
   ) -> Pagination.Placement? {
     let ranked = sends.ranked
     let own = parameters.filter { names(of: kind).contains($0.name) }.map(\.placement)
     let there = (ranked + own).first { placement in
       guard let number = sent.value(at: placement)?.integer else { return false }
-      return !Self.isSize(number, named: PaginationVocabulary.normal(placement.parameter ?? ""))
+      return !Self.isSize(number, named: PaginationVocabulary.normalized(placement.parameter ?? ""))
     }
     if let there { return there }
     if let relative = relative(of: kind) { return relative }
     guard answer.request.body == .none else { return nil }
     if isJSONAPI { return kind == .page ? parametersOfJSONAPI.first : parametersOfJSONAPI.last }
-    let known = Set(ranked.compactMap(\.parameter).map(PaginationVocabulary.normal))
-    let echo = echoes(of: kind).first { known.contains(PaginationVocabulary.normal($0.name)) }
+    let known = Set(ranked.compactMap(\.parameter).map(PaginationVocabulary.normalized))
+    let echo = echoes(of: kind).first { known.contains(PaginationVocabulary.normalized($0.name)) }
     return echo.map(Self.parameter)
   }
 
@@ -488,9 +488,9 @@ extension PaginationDetector {
 
   /// The offset of the first item, by the answer.
   var firstOffset: Int {
-    let name = offsetParameter.parameter.map(PaginationVocabulary.normal)
+    let name = offsetParameter.parameter.map(PaginationVocabulary.normalized)
     let echoes = echoes(of: .offset)
-    let echo = echoes.first { PaginationVocabulary.normal($0.name) == name } ?? echoes.first
+    let echo = echoes.first { PaginationVocabulary.normalized($0.name) == name } ?? echoes.first
     return echo?.value?.integer == 1 ? 1 : 0
   }
 }

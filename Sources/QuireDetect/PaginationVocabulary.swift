@@ -6,7 +6,7 @@ import QuireCore
 struct PaginationVocabulary: Sendable {
   /// The placements of a name's values, and the number of presets for each. A value that is
   /// followed as a link has none.
-  struct Sends: Sendable {
+  struct Placements: Sendable {
     var places: [Pagination.Placement: Int] = [:]
 
     /// The placements, the most frequent first.
@@ -16,22 +16,22 @@ struct PaginationVocabulary: Sendable {
   }
 
   /// A trait, and the trait split by place.
-  struct Atoms: Sendable {
+  struct TraitParts: Sendable {
     var trait: DescriptionTrait
-    var atoms: [DescriptionTrait]
+    var parts: [DescriptionTrait]
   }
 
   /// A preset and its traits.
   struct Entry: Sendable {
     var preset: Pagination.Preset
-    var traits: [Atoms]
+    var traits: [TraitParts]
     /// The descriptions of aliases that differ from the preset's own.
     var variants: [(name: String, pagination: Pagination)]
     var isGeneric: Bool { preset.isGeneric }
 
     init(_ preset: Pagination.Preset) {
       self.preset = preset
-      traits = PaginationVocabulary.atoms(
+      traits = PaginationVocabulary.traitParts(
         of: preset.pagination.example.fitted(to: PageRequest(url: "")))
       variants = preset.aliases.compactMap { name in
         preset.pagination(named: name).flatMap {
@@ -43,13 +43,13 @@ struct PaginationVocabulary: Sendable {
 
   /// The presets.
   let presets: [Entry]
-  /// Names of continuations, by `normal(_:)`.
-  private(set) var next: [String: Sends] = [:]
+  /// Names of continuations, by `normalized(_:)`.
+  private(set) var next: [String: Placements] = [:]
   /// Names of continuations as presets spell them, because a server that writes `next_page_token`
   /// spells its parameters alike.
-  private(set) var spelled: [String: Sends] = [:]
+  private(set) var spelled: [String: Placements] = [:]
   /// Names of header fields that have continuations.
-  private(set) var nextFields: [String: Sends] = [:]
+  private(set) var nextFields: [String: Placements] = [:]
   /// Names of flags, and whether `true` means that more follows, in most presets.
   private(set) var flags: [String: Bool] = [:]
   /// Names of totals, and what most presets count by them.
@@ -57,11 +57,11 @@ struct PaginationVocabulary: Sendable {
   /// Names of lists.
   private(set) var lists: Set<String> = []
   /// The placements of page numbers and offsets.
-  private(set) var pageNumbers = Sends()
-  private(set) var offsets = Sends()
+  private(set) var pageNumbers = Placements()
+  private(set) var offsets = Placements()
   /// The query parameters of page numbers and offsets, by the spelled name of the page size:
   /// `first` beside `max`.
-  private var besideSize: [String: Sends] = [:]
+  private var besideSize: [String: Placements] = [:]
   /// Names of page numbers, from presets and elsewhere.
   private(set) var pageNames: Set<String> = [
     "curpage", "current", "currentpage", "p", "pageid", "pageindex", "pageno", "pagenr", "pagenum",
@@ -81,7 +81,7 @@ struct PaginationVocabulary: Sendable {
   /// fraction of the cost of parsing them.
   private static let possibleNames = Set(Pagination.Preset.paths().flatMap { names(of: $0) })
 
-  private static let possibleFields = Set(Pagination.Preset.headerFields().map(normal))
+  private static let possibleFields = Set(Pagination.Preset.headerFields().map(normalized))
 
   /// Whether a preset may know the name. The root of a JSON page has an empty name.
   static func mayKnow(_ name: String) -> Bool {
@@ -96,8 +96,8 @@ struct PaginationVocabulary: Sendable {
   }
 
   /// Returns the traits of a description, whole and split.
-  static func atoms(of pagination: Pagination) -> [Atoms] {
-    pagination.traits.map { Atoms(trait: $0, atoms: $0.atoms) }
+  static func traitParts(of pagination: Pagination) -> [TraitParts] {
+    pagination.traits.map { TraitParts(trait: $0, parts: $0.parts) }
   }
 
   init(_ presets: [Pagination.Preset]) {
@@ -111,8 +111,8 @@ struct PaginationVocabulary: Sendable {
         for route in description.routes where route.next.isCounter { learn(route) }
         if preset.isGeneric { learnSize(of: description) }
         // A trait that only a variant has counts as one preset's.
-        for atom in description.traits.flatMap(\.atoms) where frequencies[atom] == nil {
-          frequencies[atom] = 1
+        for part in description.traits.flatMap(\.parts) where frequencies[part] == nil {
+          frequencies[part] = 1
         }
       }
     }
@@ -122,10 +122,10 @@ struct PaginationVocabulary: Sendable {
     }.merging(Self.usualTotals) { known, _ in known }
     lists.subtract(["0", "1", ""])
     for sends in next.values {
-      tokenParameters.formUnion(sends.places.keys.compactMap(\.parameter).map(Self.normal))
+      tokenParameters.formUnion(sends.places.keys.compactMap(\.parameter).map(Self.normalized))
     }
-    pageNames.formUnion(pageNumbers.places.keys.compactMap(\.parameter).map(Self.normal))
-    offsetNames.formUnion(offsets.places.keys.compactMap(\.parameter).map(Self.normal))
+    pageNames.formUnion(pageNumbers.places.keys.compactMap(\.parameter).map(Self.normalized))
+    offsetNames.formUnion(offsets.places.keys.compactMap(\.parameter).map(Self.normalized))
     offsetNames.subtract(pageNames)
   }
 
@@ -138,7 +138,7 @@ struct PaginationVocabulary: Sendable {
 
   private mutating func learn(_ entry: Entry, _ votes: inout Votes) {
     let description = entry.preset.pagination.example.fitted(to: PageRequest(url: ""))
-    for atom in Set(entry.traits.flatMap(\.atoms)) { frequencies[atom, default: 0] += 1 }
+    for part in Set(entry.traits.flatMap(\.parts)) { frequencies[part, default: 0] += 1 }
     for route in description.routes { learn(route) }
     // Names of a single API are signs of that API only.
     if entry.isGeneric { learnSize(of: description) }
@@ -218,25 +218,26 @@ struct PaginationVocabulary: Sendable {
     guard case .query(let name, _)? = description.size?.send else { return }
     for route in description.routes where route.next.isCounter {
       guard case .query = route.send else { continue }
-      Self.learn(route, in: &besideSize[name, default: Sends()])
+      Self.learn(route, in: &besideSize[name, default: Placements()])
     }
   }
 
   private mutating func learn(_ route: Pagination.Route) {
     switch route.next.untransformed {
     case .body(let path):
-      for name in Self.names(of: path) { Self.learn(route, in: &next[name, default: Sends()]) }
+      for name in Self.names(of: path) { Self.learn(route, in: &next[name, default: Placements()]) }
       if let name = path.text.split(separator: "/").last {
-        Self.learn(route, in: &spelled[String(name), default: Sends()])
+        Self.learn(route, in: &spelled[String(name), default: Placements()])
       }
-    case .header(let name): Self.learn(route, in: &nextFields[Self.normal(name), default: Sends()])
+    case .header(let name):
+      Self.learn(route, in: &nextFields[Self.normalized(name), default: Placements()])
     case .pageNumber: Self.learn(route, in: &pageNumbers)
     case .offset: Self.learn(route, in: &offsets)
     default: break
     }
   }
 
-  private static func learn(_ route: Pagination.Route, in sends: inout Sends) {
+  private static func learn(_ route: Pagination.Route, in sends: inout Placements) {
     if route.send != .url, route.send != .request { sends.places[route.send, default: 0] += 1 }
   }
 
@@ -244,7 +245,7 @@ struct PaginationVocabulary: Sendable {
   /// size's, `pageNumber` for `pageSize` and `page[number]` for `page[size]`.
   func counters(besideSize name: String) -> [Pagination.Placement] {
     let presets = besideSize[name]?.ranked ?? []
-    let normal = Self.normal(name)
+    let normal = Self.normalized(name)
     switch name {
     // json-server, whose `_end` is the end of the page.
     case "_limit": return presets + ["_start", "_offset", "_skip"].map { .query($0) }
@@ -280,21 +281,21 @@ struct PaginationVocabulary: Sendable {
     }
     let own = inner[inner.index(after: start)...]
     // The underscore of `per_page` is no prefix.
-    guard inner[start] != "_" || start == inner.startIndex, sizes.contains(normal(String(own))),
+    guard inner[start] != "_" || start == inner.startIndex, sizes.contains(normalized(String(own))),
       (inner[start] == "[") == (end == "]")
     else { return nil }
     return inner[...start] + name + end
   }
 
   /// Returns the information in finding a trait at one place, in bits; 0 if all presets have it.
-  func information(of atom: DescriptionTrait) -> Double {
+  func information(of part: DescriptionTrait) -> Double {
     // A trait that no preset has is not necessarily rare.
-    guard let frequency = frequencies[atom.key] else { return Weights.unknownTrait }
+    guard let frequency = frequencies[part.key] else { return Weights.unknownTrait }
     // log2, interpolated linearly between powers of two.
     let ratio = Double(count) / Double(frequency)
     let bits = Double(ratio.exponent) + ratio.significand - 1
     // A wildcard matches any name.
-    return atom.isWild ? bits * Weights.wildcard : bits
+    return part.isWild ? bits * Weights.wildcard : bits
   }
 
   /// Whether a value of that name is the page's own number or offset.
@@ -319,16 +320,16 @@ struct PaginationVocabulary: Sendable {
 
   /// Returns the name of a continuation at the end of a header field's name: `nexttoken` in
   /// `X-Next-Token`; nil if there is none.
-  func meaning(ofField name: String) -> String? {
+  func continuationName(inField name: String) -> String? {
     let known = next.keys.filter { $0.count >= 8 && $0.hasPrefix("next") && name.hasSuffix($0) }
       .max { $0.count < $1.count }
     return known
       ?? ["aftercursor", "continuationtoken", "cursor"]
-      .first { name.hasSuffix($0) && !Self.leadsBack(name) }
+      .first { name.hasSuffix($0) && !Self.isOfOtherPage(name) }
   }
 
   /// Whether the name of a header field tells that its cursor is for another page than the next.
-  private static func leadsBack(_ name: String) -> Bool {
+  private static func isOfOtherPage(_ name: String) -> Bool {
     ["before", "first", "last", "prev", "start"].contains(where: name.contains)
   }
 
@@ -336,7 +337,7 @@ struct PaginationVocabulary: Sendable {
 
   /// Returns the name in lowercase, with letters and digits only, so that `next_page` equals
   /// `nextPage`.
-  static func normal(_ name: String) -> String {
+  static func normalized(_ name: String) -> String {
     if name.utf8.allSatisfy({ $0 < 0x80 }) {
       return String(
         decoding: name.utf8.compactMap { byte in
@@ -366,7 +367,7 @@ struct PaginationVocabulary: Sendable {
         {
           return "next"
         }
-        let name = normal(String(Substring(step.utf8.prefix { $0 != UInt8(ascii: "[") })))
+        let name = normalized(String(Substring(step.utf8.prefix { $0 != UInt8(ascii: "[") })))
         if !["href", "url", "value", "", "0"].contains(name) { return name }
       }
       return nil

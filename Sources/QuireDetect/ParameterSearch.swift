@@ -21,10 +21,10 @@ extension PaginationDetector {
     let items = Pagination.Items.path(place)
     // A total that the first page reaches may count that page alone.
     let numbered = {
-      self.numbered(items, first: self.firstPage, $0).beyondTotal(self.declaredItems)
+      self.numbered(items, first: self.firstPage, $0).withoutTotal(self.declaredItems)
     }
     let counted = {
-      self.counted(items, first: self.firstOffset, $0).beyondTotal(self.declaredItems)
+      self.counted(items, first: self.firstOffset, $0).withoutTotal(self.declaredItems)
     }
     let tokens = signs.filter { $0.kind == .token && !$0.isLink && $0.value != nil }
     let groups =
@@ -82,7 +82,7 @@ extension PaginationDetector {
   private func lastKey(in list: PagePath) -> PagePath? {
     Self.keyEndings.lazy.compactMap { ending in
       itemMember(in: list) { node in
-        node.kind == .scalar && PaginationVocabulary.normal(node.name).hasSuffix(ending)
+        node.kind == .scalar && PaginationVocabulary.normalized(node.name).hasSuffix(ending)
       }
     }.first
   }
@@ -142,18 +142,18 @@ extension PaginationDetector {
 extension DetectionVerifier {
   /// Searches for the parameter that the server heeds. Returns the first description that is not
   /// refuted; nil if there is none.
-  func found(_ pages: inout FetchedPages) async throws -> DetectedPagination? {
+  func searched(_ pages: inout FetchedPages) async throws -> DetectedPagination? {
     for group in detector.searches {
-      guard let heeded = try await heeded(of: group) else { continue }
+      guard let heeded = try await effectiveParameter(of: group) else { continue }
       var ways = [heeded]
-      if let other = heeded.alternative { ways.append(other) }
+      if let other = heeded.overlappingStart { ways.append(other) }
       var whole: Pagination?
       for way in ways where whole == nil {
-        if try await misses(nothing: way) { whole = way }
+        if try await skipsNoItems(way) { whole = way }
       }
       guard let pagination = whole else { continue }
       pages.left += 1
-      guard let (whole, check) = try await settled(pagination, &pages),
+      guard let (whole, check) = try await corrected(pagination, &pages),
         check.result.result != .refuted,
         let request = try second(by: whole, try followed(by: whole))
       else { continue }
@@ -168,19 +168,19 @@ extension DetectionVerifier {
 
   /// Returns the description whose parameter the server heeds, by halving the group; nil if it
   /// heeds none.
-  private func heeded(of group: [Pagination]) async throws -> Pagination? {
-    guard try await bringsOthers(group[...]) else { return nil }
+  private func effectiveParameter(of group: [Pagination]) async throws -> Pagination? {
+    guard try await returnsNewItems(group[...]) else { return nil }
     var rest = group[...]
     while rest.count > 1 {
       let half = rest.prefix((rest.count + 1) / 2)
-      rest = try await bringsOthers(half) ? half : rest.dropFirst(half.count)
+      rest = try await returnsNewItems(half) ? half : rest.dropFirst(half.count)
     }
     return rest.first
   }
 
   /// Whether a request with all of the parameters brings only items that the first page does not
   /// have.
-  private func bringsOthers(_ descriptions: ArraySlice<Pagination>) async throws -> Bool {
+  private func returnsNewItems(_ descriptions: ArraySlice<Pagination>) async throws -> Bool {
     guard let one = descriptions.first else { return false }
     do {
       let followed = try followed(by: one)
@@ -198,9 +198,9 @@ extension DetectionVerifier {
         default: continue
         }
       }
-      return followed.brings(
-        othersIn: try await answer(to: try request.request()),
-        overlap: one.alternative == nil ? 0 : 1)
+      return followed.hasOnlyNewItems(
+        try await answer(to: try request.request()),
+        overlap: one.overlappingStart == nil ? 0 : 1)
     } catch is PageError {
       // A server that refuses unknown parameters cannot be asked with many names at once.
       return false
@@ -210,7 +210,7 @@ extension DetectionVerifier {
   /// Whether the description skips no items: asked to continue after the first page's second last
   /// item, the server must begin with the last one. It does not if it takes the value for something
   /// else.
-  private func misses(nothing pagination: Pagination) async throws -> Bool {
+  private func skipsNoItems(_ pagination: Pagination) async throws -> Bool {
     do {
       let engine = try engine(of: pagination)
       let items = try FollowedPages.items(of: first, engine)

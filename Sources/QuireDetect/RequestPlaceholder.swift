@@ -48,7 +48,7 @@ struct RequestPlaceholder: Hashable {
   }
 
   private init?(_ text: String, _ vocabulary: PaginationVocabulary) {
-    let name = PaginationVocabulary.normal(text)
+    let name = PaginationVocabulary.normalized(text)
     self.text = text
     if vocabulary.pageNames.contains(name) {
       (kind, first) = (.page, 1)

@@ -90,7 +90,7 @@ enum Weights {
   /// to give the path (`caller`), large if the preset has a path of its own (`own`).
   static let elsewhere = (caller: 0.5, own: 5.0)
   /// Parameters that the caller put into the request come first, regardless of other evidence.
-  static let asked = 10.0
+  static let ownParameter = 10.0
   /// The difference in score up to which a preset that explains less still names a composed
   /// description.
   static let naming = 3.0

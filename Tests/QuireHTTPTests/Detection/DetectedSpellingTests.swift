@@ -61,7 +61,7 @@ struct DetectedSpellingTests {
   func spellings(token: String, parameter: String) async throws {
     let asked = try await asked(#"{"rocks":[{"id":1},{"id":2}],"\#(token)":"abcxyz"}"#)
     #expect(asked.contains { $0.contains("?\(parameter)=abcxyz") }, "\(asked)")
-    let squashed = PaginationVocabulary.normal(parameter)
+    let squashed = PaginationVocabulary.normalized(parameter)
     // Presets send a `cursor`, whatever a page says.
     if squashed != parameter, squashed != "cursor" {
       #expect(!asked.contains { $0.contains("?\(squashed)=") }, "\(asked)")

@@ -55,7 +55,8 @@ struct DetectionTests {
     #expect(server.requests.count == 1)
   }
 
-  @Test("XML whose root has items and a total is not taken for the World Bank's, which counts pages")
+  @Test(
+    "XML whose root has items and a total is not taken for the World Bank's, which counts pages")
   func anyXML() async throws {
     let books = (0..<10).map { "<book id=\"\($0)\"/>" }.joined()
     for (attributes, isNamed) in [
@@ -89,7 +90,8 @@ struct DetectionTests {
       decoder: AutomaticPageDecoder(json: JSONRawPageDecoder(), xml: XMLRawPageDecoder()))
     let byLink = detection.candidates.first { $0.pagination.next == .linkHeader }
     #expect(byLink?.check?.result == .undecided)
-    #expect(detection.best?.pagination.next != .linkHeader || detection.best?.confidence == .possible)
+    #expect(
+      detection.best?.pagination.next != .linkHeader || detection.best?.confidence == .possible)
   }
 
   @Test("A name that a preset looks for is expected before any preset is read")
