@@ -185,9 +185,4 @@ struct DetectorSign: Hashable {
     case .total: false
     }
   }
-
-  /// The penalty for a description that does not explain the sign.
-  var weight: Double {
-    Weights.unexplained(kind, isBlank: value == nil)
-  }
 }

@@ -305,12 +305,10 @@ extension HTTPPageInfo {
     }
     guard !isLast else { return [] }
     return detector.signs.filter { sign in
-      guard let value = sign.value, !value.isBlank else { return false }
-      return switch sign.kind {
-      case .link, .field, .token: true
-      case .total: value.count.map { $0 > items } ?? false
-      case .pages: value.count.map { $0 > 1 } ?? false
+      switch sign.kind {
+      case .total: sign.value?.count ?? 0 > items
       case .flag: false
+      case .link, .field, .token, .pages: sign.saysMore(detector.vocabulary)
       }
     }.map { ServerText($0.place).description }
   }

@@ -156,7 +156,9 @@ extension PaginationDetector {
     let explainsNext = signs.contains { $0.isContinuation && explained.contains($0.key) }
     return open.reduce(0) { sum, sign in
       // Servers often say the same thing in several ways.
-      sum + (sign.isContinuation && explainsNext ? Weights.saidTwice : sign.weight)
+      sum
+        + (sign.isContinuation && explainsNext
+          ? Weights.saidTwice : Weights.unexplained(sign.kind, isBlank: sign.value == nil))
     }
   }
 

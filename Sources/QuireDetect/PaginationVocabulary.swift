@@ -273,7 +273,6 @@ struct PaginationVocabulary: Sendable {
   /// Returns `name`, spelled like a page size: `$skip` beside `$limit`, `filter[skip]` beside
   /// `filter[limit]`, `paging.skip` beside `paging.limit`. Nil if the size has a plain name.
   static func relative(ofSize spelled: String, named name: String) -> String? {
-    let sizes = ["count", "limit", "max", "pagesize", "perpage", "rows", "size", "take", "top"]
     let end = spelled.hasSuffix("]") ? "]" : ""
     let inner = spelled.dropLast(end.count)
     guard let start = inner.lastIndex(where: { ["$", "[", ".", "_"].contains($0) }) else {
@@ -281,7 +280,8 @@ struct PaginationVocabulary: Sendable {
     }
     let own = inner[inner.index(after: start)...]
     // The underscore of `per_page` is no prefix.
-    guard inner[start] != "_" || start == inner.startIndex, sizes.contains(normalized(String(own))),
+    guard inner[start] != "_" || start == inner.startIndex,
+      PaginationDetector.sizes.contains(normalized(String(own))),
       (inner[start] == "[") == (end == "]")
     else { return nil }
     return inner[...start] + name + end

@@ -255,6 +255,6 @@ extension DetectionVerifier {
   }
 
   func engine(of pagination: Pagination) throws -> PaginationEngine {
-    try PaginationEngine(pagination, first: first.request, home: try Origin(url: first.request.url))
+    try PaginationEngine(pagination, first: first.request, home: detector.home)
   }
 }

@@ -22,11 +22,9 @@ package struct LinkHeader {
       guard let written = value(named: "rel") else { return false }
       if written == relation { return true }
       let (list, relation) = (written.lowercased(), relation.lowercased())
-      guard list.utf8.contains(where: Self.isSpace) else { return list == relation }
-      return list.utf8.split(whereSeparator: Self.isSpace).contains { Substring($0) == relation }
+      guard list.utf8.contains(where: Reader.isBlank) else { return list == relation }
+      return list.utf8.split(whereSeparator: Reader.isBlank).contains { Substring($0) == relation }
     }
-
-    private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 
     package static func == (left: Link, right: Link) -> Bool {
       left.target == right.target && left.parameters.elementsEqual(right.parameters, by: ==)
@@ -139,7 +137,7 @@ package struct LinkHeader {
       rest = rest.drop(while: belongs)
     }
 
-    private static func isBlank(_ byte: UInt8) -> Bool {
+    static func isBlank(_ byte: UInt8) -> Bool {
       byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t")
     }
 

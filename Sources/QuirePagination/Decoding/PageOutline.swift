@@ -39,8 +39,8 @@ package struct PageOutline: Sendable {
   package static let mostNodes = 1_000
   /// The most names from the root to a value.
   static let greatestDepth = 6
-  /// The most bytes of a text that is kept: the limit that `CursorCheck` has for links.
-  package static let longestText = 8 << 10
+  /// The most bytes of a text that is kept: a longer one is no continuation.
+  package static let longestText = CursorCheck.longest
   /// The most elements of a list that are searched for a link with a relation.
   package static let longestLinkList = 50
 

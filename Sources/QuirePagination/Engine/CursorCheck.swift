@@ -3,7 +3,7 @@ import QuireCore
 /// Checks of cursors, which come from a page or from a checkpoint that may have been edited.
 enum CursorCheck {
   /// The most bytes of a link, and of a cursor that goes into a URL or a header field.
-  static let longest = 8 << 10
+  static let longest = URLReference.longest
   /// The most bytes of a text in a body, where names of shards or a search's state may be long.
   private static let longestInBody = 256 << 10
 

@@ -82,7 +82,8 @@ package struct URLReference: Hashable, Sendable {
 }
 
 extension URLReference {
-  private static let longest = 8 << 10
+  /// The most bytes of a URL.
+  static let longest = 8 << 10
 
   /// Returns the error for a text that is too long or has invalid bytes; nil if it is valid.
   private static func objection(to bytes: UnsafeBufferPointer<UInt8>) -> PageError? {
