@@ -135,9 +135,7 @@ final class HostHealth: Sendable {
     let known = state.withLock { $0.error }
     var error = PageError(known?.code ?? .connectFailed, known?.message ?? "The server is away.")
     error.attempts = 0
-    error.message +=
-      " It was away for longer than the \(patience.words) of patience. Resume later from the checkpoint."
-    error.remedies.append(Remedy(.init("RetryPolicy.patience"), condition: "to wait longer"))
+    error.addPatience(patience)
     return error
   }
 }

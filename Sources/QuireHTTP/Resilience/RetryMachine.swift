@@ -129,9 +129,7 @@ struct RetryMachine {
     }
     let remaining = policy.patience - (now - outageBegan)
     guard remaining > .zero else {
-      error.message +=
-        " It was away for longer than the \(policy.patience.words) of patience. Resume later from the checkpoint."
-      error.remedies.append(Remedy(.init("RetryPolicy.patience"), condition: "to wait longer"))
+      error.addPatience(policy.patience)
       return .fail(error)
     }
     if let error = debtError(error, debt: debt) { return .fail(error) }
@@ -218,4 +216,13 @@ extension Remedy {
   /// The remedy of waiting for as long as the server asks.
   static let longerRetryAfter = Remedy(
     .init("RetryPolicy.maximumRetryAfter"), condition: "to wait for that long")
+}
+
+extension PageError {
+  /// Adds that the host was away for longer than the patience, and what to do about it.
+  mutating func addPatience(_ patience: Duration) {
+    message +=
+      " It was away for longer than the \(patience.words) of patience. Resume later from the checkpoint."
+    remedies.append(Remedy(.init("RetryPolicy.patience"), condition: "to wait longer"))
+  }
 }
