@@ -10,26 +10,26 @@ struct PostgresFeedChanges {
     let now = try time()
     switch change {
     case .subscribe(let wanted):
-      try keep(wanted.added(to: subscription(wanted.id)), at: now)
+      try save(wanted.added(to: subscription(wanted.id)), at: now)
     case .unsubscribe(let id):
       try connection.query("DELETE FROM quire_feed WHERE id = $1", [FeedRecord.storable(id)])
     case .polled(let poll):
       guard let known = try subscription(poll.unchanged.id) else { break }
-      if poll.isKept(in: known) { return poll.effect(keptIn: known) }
+      if poll.isStored(in: known) { return poll.effect(storedIn: known) }
       guard try isHeld(known, by: poll.holder) else { return FeedEffect(isRefused: true) }
       var effect = FeedEffect()
       // The publisher's first entry is the newest: it gets the greatest number.
       let entries = Array(poll.entries.reversed())
       for start in stride(from: 0, to: entries.count, by: Self.batch) {
         let batch = entries[start..<min(start + Self.batch, entries.count)]
-        try keep(batch, of: known.id, at: min(poll.time, now), &effect)
+        try save(batch, of: known.id, at: min(poll.time, now), &effect)
       }
-      try keep(poll.subscription(after: effect, known: known), at: now)
+      try save(poll.subscription(after: effect, known: known), at: now)
       return effect
     case .push(let push, let id):
       guard var known = try subscription(id) else { break }
       known.take(push)
-      try keep(known, at: now)
+      try save(known, at: now)
     case .mark(let numbers, let isRead):
       let list = "{" + numbers.map(String.init).joined(separator: ",") + "}"
       try connection.query(
@@ -54,9 +54,9 @@ struct PostgresFeedChanges {
     return row?.first?.flatMap { Double($0) } ?? .infinity
   }
 
-  private func keep(_ subscription: FeedSubscription, at now: Double) throws {
+  private func save(_ subscription: FeedSubscription, at now: Double) throws {
     var subscription = subscription
-    subscription.schedule.bring(backTo: now)
+    subscription.schedule.limitNextPoll(at: now)
     let (host, schedule) = (FeedRecord.storable(subscription.host), subscription.schedule)
     let due = schedule.state == .ended ? "infinity" : "\(schedule.nextPoll)"
     try connection.query(
@@ -79,7 +79,7 @@ struct PostgresFeedChanges {
 
   /// An entry in a JSON list that a statement reads as rows: its key, or everything that is
   /// written.
-  private struct Given: Encodable {
+  private struct EntryRow: Encodable {
     let place: Int
     let kind: String
     let identity: String
@@ -105,14 +105,14 @@ struct PostgresFeedChanges {
   }
 
   /// Stores entries with three statements, as if one after the other.
-  private func keep(
+  private func save(
     _ entries: some Collection<FeedEntry>, of feed: String, at now: Double,
     _ effect: inout FeedEffect
   ) throws {
     let records = entries.map(EntryRecord.init)
-    let keys = records.enumerated().map { Given($1, at: $0) }
+    let keys = records.enumerated().map { EntryRow($1, at: $0) }
     let known = try stored(keys, of: feed)
-    var written: [Given] = []
+    var written: [EntryRow] = []
     // The index in `written` of each entry, by bytes, as the database compares them.
     var places: [[UInt8]: Int] = [:]
     for (key, record) in zip(keys, records) {
@@ -136,7 +136,7 @@ struct PostgresFeedChanges {
   }
 
   /// Returns the stored entries among `keys`, with number and digest, by place.
-  private func stored(_ keys: [Given], of feed: String) throws -> [Int: Given] {
+  private func stored(_ keys: [EntryRow], of feed: String) throws -> [Int: EntryRow] {
     let found = try connection.query(
       """
       SELECT given.place, entry.number, entry.digest
@@ -144,7 +144,7 @@ struct PostgresFeedChanges {
       JOIN quire_entry AS entry ON entry.feed = $1 AND entry.kind = given.kind
         AND md5(entry.identity) = md5(given.identity)
       """, [feed, try FeedRecord.text(of: keys)])
-    var known: [Int: Given] = [:]
+    var known: [Int: EntryRow] = [:]
     for row in found {
       guard let place = row[0].flatMap({ Int($0) }) else { continue }
       var key = keys[place]
@@ -154,7 +154,7 @@ struct PostgresFeedChanges {
     return known
   }
 
-  private func insert(_ rows: [Given], into feed: String) throws {
+  private func insert(_ rows: [EntryRow], into feed: String) throws {
     guard !rows.isEmpty else { return }
     let members =
       "place int, kind text, identity text, digest text, date float8, words text, body text"
@@ -166,7 +166,7 @@ struct PostgresFeedChanges {
       """, [feed, try FeedRecord.text(of: rows)])
   }
 
-  private func update(_ rows: [Given]) throws {
+  private func update(_ rows: [EntryRow]) throws {
     guard !rows.isEmpty else { return }
     try connection.query(
       """

@@ -85,7 +85,7 @@ public struct PostgresFeedStore: SharedFeedStore {
     let sql = """
       SELECT number, feed, date, is_read, body FROM quire_entry
       WHERE \(conditions.joined(separator: " AND "))
-      ORDER BY date DESC, number DESC LIMIT \(StoredEntry.count(showing: limit))
+      ORDER BY date DESC, number DESC LIMIT \(StoredEntry.fetchLimit(forPageOf: limit))
       """
     let found = try await transaction { [values] connection in
       try connection.query(sql, values).map { row in

@@ -6,14 +6,14 @@ import Synchronization
 /// A queue of changes to the file. Changes that arrive during a write form the next transaction.
 /// Each change is atomic, and complete when the file has it.
 final class FeedChangeQueue: Sendable {
-  private struct Waiting: Sendable {
+  private struct PendingChange: Sendable {
     let change: FeedChange
     let end = Suspension<FeedEffect>()
   }
 
   private let pool: DatabasePool
   private let perform: @Sendable (FeedChange, Database) throws -> FeedEffect
-  private let waiting = Mutex<[Waiting]>([])
+  private let waiting = Mutex<[PendingChange]>([])
 
   init(
     _ pool: DatabasePool, _ perform: @escaping @Sendable (FeedChange, Database) throws -> FeedEffect
@@ -24,7 +24,7 @@ final class FeedChangeQueue: Sendable {
 
   func apply(_ change: FeedChange) async throws -> FeedEffect {
     try Task.checkCancellation()
-    let own = Waiting(change: change)
+    let own = PendingChange(change: change)
     let isFirst = waiting.withLock { waiting in
       waiting.append(own)
       return waiting.count == 1

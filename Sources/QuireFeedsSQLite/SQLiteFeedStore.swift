@@ -86,25 +86,25 @@ public struct SQLiteFeedStore: FeedStore {
   private static func apply(_ change: FeedChange, _ database: Database) throws -> FeedEffect {
     switch change {
     case .subscribe(let wanted):
-      try keep(wanted.added(to: subscription(wanted.id, database)), database)
+      try save(wanted.added(to: subscription(wanted.id, database)), database)
     case .unsubscribe(let id):
       try database.execute(sql: "DELETE FROM feed WHERE id = ?", arguments: [id])
     case .polled(let poll):
-      guard var known = try keptByPoll(poll.unchanged.id, database) else { break }
+      guard var known = try subscriptionBeforePoll(poll.unchanged.id, database) else { break }
       if poll.isOfEarlierSubscription(than: known) {
         known = try subscription(known.id, database) ?? known
       }
       var effect = FeedEffect()
       // The publisher's first entry is the newest: it gets the greatest number.
       for entry in poll.entries.reversed() {
-        try keep(EntryRecord(entry), of: known.id, at: poll.time, &effect, database)
+        try save(EntryRecord(entry), of: known.id, at: poll.time, &effect, database)
       }
-      try keep(poll.subscription(after: effect, known: known), database)
+      try save(poll.subscription(after: effect, known: known), database)
       return effect
     case .push(let push, let id):
       guard var known = try subscription(id, database) else { break }
       known.take(push)
-      try keep(known, database)
+      try save(known, database)
     case .mark(let numbers, let isRead):
       for number in numbers {
         try database.execute(
@@ -124,7 +124,9 @@ public struct SQLiteFeedStore: FeedStore {
 
   /// Reads only the part of a subscription that a poll does not replace, because reading all of it
   /// takes longer than the rest of a poll without new entries.
-  private static func keptByPoll(_ id: String, _ database: Database) throws -> FeedSubscription? {
+  private static func subscriptionBeforePoll(_ id: String, _ database: Database) throws
+    -> FeedSubscription?
+  {
     let row = try Row.fetchOne(
       database.cachedStatement(
         sql: """
@@ -144,7 +146,7 @@ public struct SQLiteFeedStore: FeedStore {
     return known
   }
 
-  private static func keep(_ subscription: FeedSubscription, _ database: Database) throws {
+  private static func save(_ subscription: FeedSubscription, _ database: Database) throws {
     try database.cachedStatement(
       sql: """
         INSERT INTO feed (id, body) VALUES (?, ?) ON CONFLICT (id) DO UPDATE SET body = excluded.body
@@ -152,7 +154,7 @@ public struct SQLiteFeedStore: FeedStore {
     ).execute(arguments: [subscription.id, try FeedRecord.text(ofSubscription: subscription)])
   }
 
-  private static func keep(
+  private static func save(
     _ entry: EntryRecord, of feed: String, at now: Double, _ effect: inout FeedEffect,
     _ database: Database
   ) throws {
@@ -203,7 +205,7 @@ public struct SQLiteFeedStore: FeedStore {
       arguments += [text]
     }
     // One entry more than requested shows whether there is a next page.
-    arguments += [StoredEntry.count(showing: limit)]
+    arguments += [StoredEntry.fetchLimit(forPageOf: limit)]
     let filter = conditions.isEmpty ? "" : "WHERE " + conditions.joined(separator: " AND ")
     let sql = """
       SELECT number, feed, date, isRead, body FROM entry \(filter)

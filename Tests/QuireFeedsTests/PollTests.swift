@@ -111,7 +111,7 @@ struct PollTests {
     #expect(!schedule.isDue(at: year) && !schedule.isDue(at: year - day))
     #expect(schedule.isDue(at: 0))
     var restored = schedule
-    restored.bring(backTo: 0)
+    restored.limitNextPoll(at: 0)
     #expect(restored.nextPoll == day && !restored.isDue(at: 0))
     // The change that the wrong clock dated a year ahead counts as one at time 0, with silence
     // since then.
@@ -124,7 +124,7 @@ struct PollTests {
     schedule.polled(PollOutcome(.failed, retryAfter: .seconds(604_800)), at: 500, random: 0)
     #expect(!schedule.isDue(at: 500))
     schedule.polled(PollOutcome(.gone), at: 600, random: 0)
-    schedule.bring(backTo: 0)
+    schedule.limitNextPoll(at: 0)
     #expect(!schedule.isDue(at: 1e12) && schedule.nextPoll == .infinity)
   }
 

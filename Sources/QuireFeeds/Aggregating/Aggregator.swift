@@ -1,5 +1,5 @@
 public import HTTPTypes
-public import QuireCore
+import QuireCore
 public import QuireHTTP
 import QuirePagination
 
@@ -8,73 +8,6 @@ import QuirePagination
 #else
   import Foundation
 #endif
-
-/// The settings of an aggregator.
-public struct AggregatorSettings: Sendable {
-  /// The limits on polling.
-  public var limits: PollingLimits
-  /// The rules for the interval between polls, for new subscriptions.
-  public var rules: PollRules
-  /// The options for reading feeds.
-  public var options: FeedOptions
-  /// The number of pages to read at the first poll of a feed. Default 1.
-  public var pagesAtFirst: Int
-  /// The public address at which hubs reach `answer(hub:)`, such as `https://reader.example/hub/`;
-  /// a token of the feed is appended to its path. Default nil: the aggregator subscribes to no hub.
-  public var callback: String?
-
-  /// Creates settings; every parameter has the default of its property.
-  public init(
-    limits: PollingLimits = PollingLimits(), rules: PollRules = PollRules(),
-    options: FeedOptions = FeedOptions(), pagesAtFirst: Int = 1, callback: String? = nil
-  ) {
-    self.limits = limits
-    self.rules = rules
-    self.options = options
-    self.pagesAtFirst = pagesAtFirst
-    self.callback = callback
-  }
-}
-
-/// An event of an aggregator, for metrics, logs and status pages.
-public enum AggregatorEvent: Sendable {
-  /// The report of a poll that has ended and has been stored.
-  case polled(FeedPollReport)
-  /// A subscription that was added or updated, by its identifier.
-  case subscribed(String)
-  /// A subscription that was removed, by its identifier.
-  case unsubscribed(String)
-}
-
-/// The report of one poll.
-public struct FeedPollReport: Sendable {
-  /// The subscription after the poll.
-  public let subscription: FeedSubscription
-  /// The effect of the poll on the store.
-  public let effect: FeedEffect
-  /// The bytes and requests of the poll.
-  public let traffic: WalkReport.Traffic
-  /// Whether the server answered 304 (Not Modified).
-  public let isUnchanged: Bool
-  /// The duration of the poll, including storing.
-  public let duration: Duration
-  /// The error of the poll; nil if it succeeded.
-  public let error: PageError?
-}
-
-/// The answer to a hub's request.
-public struct HubAnswer: Hashable, Sendable {
-  /// The status and the header fields.
-  public let head: HTTPResponse
-  /// The body: the hub's challenge for a verification, otherwise empty.
-  public let body: [UInt8]
-
-  init(_ status: HTTPResponse.Status, text: String = "") {
-    // The challenge is untrusted, and must not be shown as a web page.
-    head = HTTPResponse(status: status, headerFields: [.contentType: "text/plain; charset=utf-8"])
-    body = Array(text.utf8)
-  }
-}
 
 /// Polls subscribed feeds when they are due, and stores their entries.
 ///
@@ -109,7 +42,7 @@ public actor Aggregator {
   /// The suspension that `run` waits for.
   private var waiter: Suspension<Void>?
   /// The error of the store, which ends `run`.
-  private var failure: (any Error)?
+  private var storeError: (any Error)?
 
   /// Randomness and time, which tests replace.
   package struct Environment: Sendable {
@@ -173,7 +106,7 @@ public actor Aggregator {
   public func subscribe(
     to url: String, title: String? = nil, folders: [String] = []
   ) async throws -> FeedSubscription {
-    let url = FeedScope.web(url)
+    let url = FeedScope.withoutFeedScheme(url)
     try await load()
     _ = try Origin(url: url)
     let wanted = FeedSubscription(
@@ -185,7 +118,7 @@ public actor Aggregator {
       known[url] = subscription
       if !queue.contains(url) { schedule(subscription) }
     }
-    claims.changed()
+    claims.claimSoon()
     observe(.subscribed(url))
     wake()
     return subscription
@@ -232,14 +165,14 @@ public actor Aggregator {
   ///
   /// Throws `CancellationError` then, the first error of the store, after which the aggregator does
   /// not continue, and `concurrentIteration` if it is running already.
-  public func run() async throws { try await work(until: nil) }
+  public func run() async throws { try await runRounds(until: nil) }
 
   /// Polls all feeds that are due now, once.
   ///
   /// Throws the same errors as `run()`.
-  public func pollDue() async throws { try await work(until: environment.now()) }
+  public func pollDue() async throws { try await runRounds(until: environment.now()) }
 
-  private func work(until end: Double?) async throws {
+  private func runRounds(until end: Double?) async throws {
     guard !isRunning else {
       throw PageError(
         .concurrentIteration, "The aggregator is running already; it runs once at a time.",
@@ -248,34 +181,34 @@ public actor Aggregator {
     isRunning = true
     defer { isRunning = false }
     try await load()
-    failure = nil
-    claims.changed()
+    storeError = nil
+    claims.claimSoon()
     do {
       try await withThrowingDiscardingTaskGroup { group in
-        while let now = try await begin(until: end, in: &group) {
+        while let now = try await startRound(until: end, in: &group) {
           var next = queue.wake(after: now, onlyInLine: end != nil)
           if shared != nil { next = min(next ?? .infinity, claims.next) }
           try await pause(until: next, now)
-          if let failure { throw failure }
+          if let storeError { throw storeError }
         }
       }
-      try await leave()
+      try await releaseHosts()
     } catch {
-      try? await leave()
-      throw failure ?? (Task.isCancelled ? CancellationError() : error)
+      try? await releaseHosts()
+      throw storeError ?? (Task.isCancelled ? CancellationError() : error)
     }
   }
 
   /// Starts the polls that are due. Returns the time of this round; nil if there is nothing left to
   /// poll.
-  private func begin(
+  private func startRound(
     until end: Double?, in group: inout ThrowingDiscardingTaskGroup<any Error>
   ) async throws -> Double? {
     let now = environment.now()
-    if now < lastTime { follow(clockSetBackTo: now) }
+    if now < lastTime { reschedule(clockSetBackTo: now) }
     lastTime = now
     // The previous claim left out feeds of the hosts that were being polled then: claim them now.
-    if let end, queue.isIdle(at: end) { claims.changed() }
+    if let end, queue.isIdle(at: end) { claims.claimSoon() }
     try await claim(at: now, dueBy: end ?? now)
     if let end, isDone(at: end) { return nil }
     for id in queue.begin(at: now, dueBy: end ?? now) {
@@ -283,21 +216,21 @@ public actor Aggregator {
       let isLast = !queue.hasLine(at: subscription.host)
       group.addTask { await self.poll(subscription, isLast: isLast) }
     }
-    if let failure { throw failure }
+    if let storeError { throw storeError }
     if let end, isDone(at: end) { return nil }
     return now
   }
 
   /// Reschedules all hosts and feeds after the clock was set back: a clock that was ahead had
   /// postponed them.
-  private func follow(clockSetBackTo now: Double) {
+  private func reschedule(clockSetBackTo now: Double) {
     queue.reopen(at: now)
     for subscription in known.values { schedule(subscription) }
   }
 
   /// Releases the leased hosts to other aggregators, after the host gap, because a poll may just
   /// have begun.
-  private func leave() async throws {
+  private func releaseHosts() async throws {
     guard let shared else { return }
     for id in known.keys { queue.remove(id) }
     known = [:]
@@ -311,19 +244,19 @@ public actor Aggregator {
 
   /// Whether every feed that was due has been polled.
   private func isDone(at end: Double) -> Bool {
-    queue.isIdle(at: end) && (shared == nil || claims.isDry)
+    queue.isIdle(at: end) && (shared == nil || claims.hasClaimedAll)
   }
 
   /// Claims due feeds of a shared store.
   private func claim(at now: Double, dueBy: Double) async throws {
     guard let shared else { return }
     let working = queue.hostNames
-    guard let wanted = claims.wanted(at: now, holding: working.count) else { return }
+    guard let limit = claims.claimLimit(at: now, holding: working.count) else { return }
     let claimed = try await shared.claim(
       FeedClaim(
-        holder: holder, dueBy: dueBy, limit: wanted, lease: claims.lease, working: working))
+        holder: holder, dueBy: dueBy, limit: limit, lease: claims.lease, working: working))
     claims.claimed(
-      Set(claimed.map(\.host)), working: working, wanted: wanted, got: claimed.count, at: now)
+      Set(claimed.map(\.host)), working: working, limit: limit, count: claimed.count, at: now)
     for subscription in claimed where !queue.contains(subscription.id) {
       if subscription.schedule.isSkipped(now) {
         // Store the postponement, or the next claim would return this feed again instead of others.
@@ -383,7 +316,7 @@ public actor Aggregator {
       if answer.error == nil, let new { try await subscribeToHub(of: new) }
     } catch {
       // A cancelled poll is not stored.
-      if !Task.isCancelled { failure = failure ?? error }
+      if !Task.isCancelled { storeError = storeError ?? error }
       let latest = shared == nil ? known[subscription.id] : nil
       queue.ended(
         subscription.id, host: latest?.host ?? subscription.host, next: latest?.schedule.nextPoll)
@@ -394,7 +327,7 @@ public actor Aggregator {
   /// Records a poll. Returns the subscription after it; nil if it was removed or belongs to another
   /// aggregator.
   private func finish(
-    _ subscription: FeedSubscription, _ answer: FeedPoller.Answer, _ effect: FeedEffect,
+    _ subscription: FeedSubscription, _ answer: FeedPoller.PollResult, _ effect: FeedEffect,
     _ duration: Duration
   ) -> FeedSubscription? {
     if effect.isRefused {
@@ -405,7 +338,7 @@ public actor Aggregator {
       queue.ended(subscription.id, host: subscription.host, next: nil)
       return nil
     }
-    let new = settled(latest, by: answer.poll, effect)
+    let new = self.subscription(latest, after: answer.poll, effect)
     // In a shared store, the next claim decides which aggregator polls the feed next.
     known[new.id] = shared == nil ? new : nil
     let isOver = shared != nil || new.schedule.state == .ended
@@ -421,8 +354,8 @@ public actor Aggregator {
 
   /// Returns a subscription after a poll. If it was removed and added again during the poll, it is
   /// still due, and only its number of entries changes.
-  private func settled(
-    _ latest: FeedSubscription, by poll: FeedPoll, _ effect: FeedEffect
+  private func subscription(
+    _ latest: FeedSubscription, after poll: FeedPoll, _ effect: FeedEffect
   ) -> FeedSubscription {
     guard queue.hasReturned(latest.id) else {
       return poll.subscription(after: effect, known: latest)
@@ -437,15 +370,15 @@ public actor Aggregator {
   /// Subscribes at the feed's hub, if it has one and the subscription is due.
   private func subscribeToHub(of subscription: FeedSubscription) async throws {
     guard let callback = settings.callback, let feed = subscription.feed,
-      let push = FeedPush.wanted(
+      let push = FeedPush.due(
         by: feed, at: subscription.schedule.url, known: subscription.push, now: environment.now(),
         token: UUID().uuidString.lowercased())
     else { return }
     // Stored first, because hubs call back before they answer.
-    try await keep(push, of: subscription.id)
+    try await save(push, of: subscription.id)
     do {
       // The hub's address comes from an untrusted feed.
-      _ = try await poller.client.led.response(
+      _ = try await poller.client.forUntrustedAddresses.response(
         to: push.request(callback: callback), decoder: BytesPageDecoder())
     } catch is PageError {
       // The hub is tried again after a day; until then the feed is polled as before.
@@ -453,7 +386,7 @@ public actor Aggregator {
   }
 
   /// Stores a subscription at a hub, here and in the store.
-  private func keep(_ push: FeedPush, of id: String) async throws {
+  private func save(_ push: FeedPush, of id: String) async throws {
     known[id]?.take(push)
     try await store.apply(.push(push, id: id))
   }
@@ -475,17 +408,17 @@ public actor Aggregator {
       guard let challenge = query["hub.challenge"],
         push.verified(topic: query["hub.topic"], lease: lease, at: now)
       else { return HubAnswer(.notFound) }
-      try await keep(push, of: subscription.id)
+      try await save(push, of: subscription.id)
       return HubAnswer(.ok, text: challenge)
     case (.get, "denied"):
-      push.refused(topic: query["hub.topic"])
-      try await keep(push, of: subscription.id)
+      push.denied(topic: query["hub.topic"])
+      try await save(push, of: subscription.id)
       return HubAnswer(.ok)
     case (.post, _):
       push.delivered(at: now)
-      try await keep(push, of: subscription.id)
+      try await save(push, of: subscription.id)
       if shared == nil, let latest = known[subscription.id] { schedule(latest) }
-      claims.changed()
+      claims.claimSoon()
       wake()
       return HubAnswer(.accepted)
     default: return HubAnswer(.notFound)

@@ -9,7 +9,7 @@ struct FeedPoller: Sendable {
   let settings: AggregatorSettings
 
   /// The result of a poll.
-  struct Answer: Sendable {
+  struct PollResult: Sendable {
     var poll: FeedPoll
     var traffic: WalkReport.Traffic
     var isUnchanged: Bool
@@ -27,21 +27,21 @@ struct FeedPoller: Sendable {
 
     /// The error of the poll; nil if the first page was read. If only an older page failed, the
     /// poll succeeded, and the next poll requests that page again.
-    var error: (any Error)? { first == nil ? failure ?? FeedPoller.nothing : nil }
+    var error: (any Error)? { first == nil ? failure ?? FeedPoller.noPage : nil }
   }
 
   /// Polls a feed once. `isLast` is whether no other feed of its host waits, so that the connection
   /// need not be kept open. Throws only `CancellationError`.
   @concurrent func poll(
     _ subscription: FeedSubscription, at now: Double, random: Double, isLast: Bool
-  ) async throws -> Answer {
+  ) async throws -> PollResult {
     let validators = PageValidators(subscription.validators, capacity: 256)
     var reading = try await read(subscription, validators, isLast: isLast)
     let error = reading.error.map(PageError.init(ofPoll:))
     if let error, error.serverPause != nil {
       var postponed = subscription
       postponed.schedule.polled(PollOutcome(of: error, at: now), at: now, random: random)
-      return Answer(
+      return PollResult(
         poll: FeedPoll(postponed: postponed, at: now), traffic: reading.traffic, isUnchanged: false,
         error: error)
     }
@@ -49,13 +49,13 @@ struct FeedPoller: Sendable {
     known.feed = reading.feed ?? subscription.feed
     if reading.error == nil { known.validators = validators.snapshot }
     if reading.first != nil {
-      known.health.olderPagesError = reading.failure.flatMap(Self.mayPass)?.message
+      known.health.olderPagesError = reading.failure.flatMap(Self.transientError)?.message
       known.newest = newest(of: reading, known) ?? subscription.newest
     }
     var shared = subscription.sharedIdentities ?? []
-    Self.tellApart(&reading.entries, &shared)
+    Self.separateSharedIdentities(&reading.entries, &shared)
     known.sharedIdentities = shared.isEmpty ? nil : shared
-    note(reading, at: now, in: &known.health)
+    record(reading, at: now, in: &known.health)
     var outcome = outcome(of: known, reading, now)
     let redirect = reading.first?.http?.permanentRedirect
     let isUnchanged = reading.first?.isUnchanged == true
@@ -64,7 +64,7 @@ struct FeedPoller: Sendable {
     let poll = FeedPoll(
       unchanged: unchanged, changed: scheduled(known, outcome, now, random, redirect),
       entries: reading.entries, time: now)
-    return Answer(
+    return PollResult(
       poll: poll, traffic: reading.traffic, isUnchanged: isUnchanged, error: error)
   }
 
@@ -74,7 +74,7 @@ struct FeedPoller: Sendable {
   ) async throws -> Reading {
     var client = client
     client.configuration.validators = validators
-    if !Self.isAtHome(subscription) { client = client.led }
+    if !Self.isAtSubscribedOrigin(subscription) { client = client.forUntrustedAddresses }
     let limits = limits(of: subscription)
     // A poll seldom reads more than one page of a feed with known entries.
     let readsOn = subscription.newest == nil && limits.pages != 1
@@ -85,8 +85,10 @@ struct FeedPoller: Sendable {
     var reading = Reading()
     do {
       for try await page in walk {
-        if let index = page.feed, index.format.family == .sitemapIndex { throw Self.noFeed(index) }
-        Self.take(page, &reading)
+        if let index = page.feed, index.format.family == .sitemapIndex {
+          throw Self.sitemapIndexError(index)
+        }
+        Self.append(page, &reading)
       }
     } catch is CancellationError {
       throw CancellationError()
@@ -98,14 +100,14 @@ struct FeedPoller: Sendable {
   }
 
   /// The maximum number of pages of a poll of a feed whose entries are known.
-  private static let mostPages = 10
+  private static let maximumPages = 10
 
   /// Returns the limits of a poll. If entries of the feed are known, all its pages together are
   /// limited like one page, because a hostile feed has new entries on each.
   private func limits(of subscription: FeedSubscription) -> Limits {
     if subscription.newest != nil {
       return Limits(
-        pages: Self.mostPages, bytes: client.configuration.transferLimits.decodedBytes)
+        pages: Self.maximumPages, bytes: client.configuration.transferLimits.decodedBytes)
     }
     let isFirst =
       subscription.health.lastSuccess == nil || subscription.health.olderPagesError != nil
@@ -139,7 +141,7 @@ struct FeedPoller: Sendable {
 
   /// Whether a feed is still at the origin that the reader subscribed to, or has only changed from
   /// http to https there. Any other address was chosen by the publisher.
-  private static func isAtHome(_ subscription: FeedSubscription) -> Bool {
+  private static func isAtSubscribedOrigin(_ subscription: FeedSubscription) -> Bool {
     guard subscription.schedule.url != subscription.id else { return true }
     guard let home = try? Origin(url: subscription.id),
       let now = try? Origin(url: subscription.schedule.url)
@@ -151,7 +153,7 @@ struct FeedPoller: Sendable {
 
   /// Returns the error of an older page if a later poll may succeed; nil if the server says that
   /// the page does not exist, or if the page is invalid.
-  private static func mayPass(_ error: any Error) -> PageError? {
+  private static func transientError(_ error: any Error) -> PageError? {
     let error = PageError(ofPoll: error)
     let status = error.response?.status.code ?? 0
     let isTransient =
@@ -160,10 +162,10 @@ struct FeedPoller: Sendable {
     return isTransient ? error : nil
   }
 
-  private static let nothing = PageError(.exhausted, "The feed has no page.")
+  private static let noPage = PageError(.exhausted, "The feed has no page.")
 
   /// The error of a subscription to a sitemap index, whose sitemaps are feeds of their own.
-  private static func noFeed(_ index: Feed) -> PageError {
+  private static func sitemapIndexError(_ index: Feed) -> PageError {
     let first = index.sitemaps.first.map { ", such as \(ServerText($0, limit: 200))" } ?? ""
     return PageError(
       .unexpectedMediaType,
@@ -171,7 +173,7 @@ struct FeedPoller: Sendable {
         + "Subscribe to its sitemaps\(first).", remedies: [Remedy(.feedAddress)])
   }
 
-  private static func take(_ page: Page<FeedEntry>, _ reading: inout Reading) {
+  private static func append(_ page: Page<FeedEntry>, _ reading: inout Reading) {
     if reading.first == nil {
       reading.first = page
       reading.feed = page.feed
@@ -188,7 +190,9 @@ struct FeedPoller: Sendable {
   ///
   /// `shared` has digests of all shared identifiers, so that an entry keeps its replacement when
   /// the others have left the feed. `SeenEntries` has already removed duplicates of the same entry.
-  private static func tellApart(_ entries: inout [FeedEntry], _ shared: inout [String]) {
+  private static func separateSharedIdentities(
+    _ entries: inout [FeedEntry], _ shared: inout [String]
+  ) {
     var places: [FeedEntry.Identity: [Int]] = [:]
     for (place, entry) in entries.enumerated() { places[entry.identity, default: []].append(place) }
     let known = Set(shared)
@@ -202,15 +206,15 @@ struct FeedPoller: Sendable {
         entries[place].id = FeedEntry.Identity(.digest, entries[place].digest(withPlace: true)).text
       }
     }
-    shared = shared.suffix(mostShared)
+    shared = shared.suffix(maximumSharedIdentities)
   }
 
   /// The maximum number of shared identifiers to remember. Few are needed: publishers give one
   /// identifier to all entries, or by mistake to a few.
-  private static let mostShared = 256
+  private static let maximumSharedIdentities = 256
 
   /// Records the result of a poll in the statistics of its feed.
-  private func note(
+  private func record(
     _ reading: Reading, at now: Double, in health: inout FeedHealth
   ) {
     health.polls += 1
@@ -232,7 +236,7 @@ struct FeedPoller: Sendable {
     of subscription: FeedSubscription, _ reading: Reading, _ now: Double
   ) -> PollOutcome {
     guard let page = reading.first else {
-      return PollOutcome(of: reading.error ?? Self.nothing, at: now)
+      return PollOutcome(of: reading.error ?? Self.noPage, at: now)
     }
     var outcome = PollOutcome(
       of: page, isNew: false, schedule: subscription.feed?.schedule ?? FeedSchedule(), at: now)
@@ -269,7 +273,7 @@ struct FeedPoller: Sendable {
 extension PageClient {
   /// This client, for addresses from untrusted feeds: it connects only to public addresses, and to
   /// the networks that its configuration allows by name.
-  var led: PageClient {
+  var forUntrustedAddresses: PageClient {
     let own = configuration.addresses
     guard own != .unrestricted else { return self }
     var client = self

@@ -1,4 +1,4 @@
-import HTTPTypes
+public import HTTPTypes
 import QuireHTTP
 import QuirePagination
 
@@ -58,7 +58,7 @@ public struct FeedPush: Hashable, Sendable, Codable {
 
   /// Returns the subscription to request now; nil if the feed has no hub, or if the known
   /// subscription need not be requested again yet.
-  static func wanted(
+  static func due(
     by feed: Feed, at url: String, known: FeedPush?, now: Double, token: String
   ) -> FeedPush? {
     guard let hub = feed.hubs.first(where: { $0.kind.lowercased() == "websub" }),
@@ -116,7 +116,7 @@ public struct FeedPush: Hashable, Sendable, Codable {
   }
 
   /// Records the hub's denial (§5.2).
-  mutating func refused(topic: String?) {
+  mutating func denied(topic: String?) {
     if topic == self.topic { state = .denied }
   }
 
@@ -136,4 +136,18 @@ public struct FeedPush: Hashable, Sendable, Codable {
 
   /// Records a hub's notification (§7).
   package mutating func delivered(at now: Double) { lastPush = now }
+}
+
+/// The answer to a hub's request.
+public struct HubAnswer: Hashable, Sendable {
+  /// The status and the header fields.
+  public let head: HTTPResponse
+  /// The body: the hub's challenge for a verification, otherwise empty.
+  public let body: [UInt8]
+
+  init(_ status: HTTPResponse.Status, text: String = "") {
+    // The challenge is untrusted, and must not be shown as a web page.
+    head = HTTPResponse(status: status, headerFields: [.contentType: "text/plain; charset=utf-8"])
+    body = Array(text.utf8)
+  }
 }

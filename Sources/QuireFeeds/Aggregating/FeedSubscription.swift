@@ -43,16 +43,16 @@ public struct FeedSubscription: Hashable, Sendable, Codable, Identifiable {
 
   /// Returns `known` with this subscription's title and folders; this subscription if `known` is
   /// nil.
-  package func kept(over known: FeedSubscription?) -> FeedSubscription {
+  package func withState(of known: FeedSubscription?) -> FeedSubscription {
     guard var known else { return self }
     (known.title, known.folders) = (title, folders)
     return known
   }
 
-  /// Returns the subscription to store for `FeedChange.subscribe`: as `kept(over:)`, but a feed that
+  /// Returns the subscription to store for `FeedChange.subscribe`: as `withState(of:)`, but a feed that
   /// has ended gets this subscription's schedule.
   package func added(to known: FeedSubscription?) -> FeedSubscription {
-    var subscription = kept(over: known)
+    var subscription = withState(of: known)
     if subscription.schedule.state == .ended { subscription.schedule = schedule }
     return subscription
   }

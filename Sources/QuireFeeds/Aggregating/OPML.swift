@@ -51,14 +51,12 @@ public struct OPML: Hashable, Sendable {
         .limitExceeded, "The list of subscriptions has \(bytes.count) bytes; 32 MiB are read.",
         attempts: 0)
     }
-    let document = try Self.parse(bytes)
-    let root = document.root
-    guard root.localName.lowercased() == "opml" else {
-      throw PageError(
-        .malformed,
-        "The document is no OPML: its root element is <\(root.localName)>. Give a list of subscriptions.",
-        attempts: 0)
-    }
+    var parser = try RepairingXMLParser(
+      FeedOptions(), charset: nil, isProvenWhole: true, boundsEntries: false)
+    try parser.receive(bytes)
+    let root = try parser.finish(unwanted: Self.noList) { document, _ in
+      document.root.localName.lowercased() == "opml" ? document.root : nil
+    }.value
     self.init(outlines: [])
     var seen: Set<String> = []
     for child in root.children {
@@ -71,30 +69,11 @@ public struct OPML: Hashable, Sendable {
     }
   }
 
-  private static func parse(_ bytes: [UInt8]) throws -> XMLDocument {
-    do {
-      let parser = try XMLPageParser(decoding: .feed, leniency: .feed)
-      try parser.receive(bytes[...])
-      return try parser.finish()
-    } catch let fault as XMLFault {
-      // The first error tells more than that of the repair.
-      guard fault.kind != .final, let document = try? mended(bytes) else { throw fault.pageError }
-      return document
-    }
-  }
-
-  /// Parses the list from its repaired text.
-  private static func mended(_ bytes: [UInt8]) throws -> XMLDocument {
-    let text = try XMLPageText.utf8(
-      of: bytes, charset: nil, leniency: .feed.union(.invalidBytes)
-    ).text
-    let parser = try XMLPageParser(decoding: .feed, leniency: .feed, charset: "utf-8")
-    try text.withUnsafeBufferPointer { text in
-      var repair = MarkupRepair(
-        text, limits: .feed, namespaces: XMLLimits.feed.namespaces, isWhole: true)
-      try repair.run { try parser.receive($0[...]) }
-    }
-    return try parser.finish()
+  private static func noList(_ document: XMLDocument?) -> PageError {
+    let name = document.map { ": its root element is \(ServerText($0.root.localName, limit: 64))" }
+    return PageError(
+      .malformed,
+      "The document is no OPML\(name ?? ""). Give a list of subscriptions.", attempts: 0)
   }
 
   private mutating func read(_ parent: XMLTreeNode, _ folders: [String], _ seen: inout Set<String>)
@@ -105,7 +84,8 @@ public struct OPML: Hashable, Sendable {
         values[name.lowercased()] = values[name.lowercased()] ?? value
       }
       let name = values["text"] ?? values["title"]
-      guard let feed = values["xmlurl"].map({ FeedScope.web($0.trimmingBlanks) }), !feed.isEmpty
+      guard let feed = values["xmlurl"].map({ FeedScope.withoutFeedScheme($0.trimmingBlanks) }),
+        !feed.isEmpty
       else {
         let inner = folders + [name ?? ""].filter { !$0.isEmpty }
         read(node, Array(inner.prefix(Self.deepest)), &seen)

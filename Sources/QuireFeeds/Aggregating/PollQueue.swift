@@ -1,25 +1,3 @@
-/// The limits on an aggregator's polls. Counts below 1 count as 1, and negative durations as zero.
-public struct PollingLimits: Hashable, Sendable {
-  /// The maximum number of simultaneous polls. Default 32.
-  public var concurrent: Int { didSet { concurrent = max(1, concurrent) } }
-  /// The maximum number of simultaneous polls of one host. Default 1, so that a publisher sees a
-  /// single reader.
-  public var concurrentPerHost: Int {
-    didSet { concurrentPerHost = max(1, concurrentPerHost) }
-  }
-  /// The minimum time between the starts of two polls of one host. Default 2 seconds.
-  public var hostGap: Duration { didSet { hostGap = max(.zero, hostGap) } }
-
-  /// Creates limits; every parameter has the default of its property.
-  public init(
-    concurrent: Int = 32, concurrentPerHost: Int = 1, hostGap: Duration = .seconds(2)
-  ) {
-    self.concurrent = max(1, concurrent)
-    self.concurrentPerHost = max(1, concurrentPerHost)
-    self.hostGap = max(.zero, hostGap)
-  }
-}
-
 /// Decides when to poll each feed, within the limits.
 ///
 /// Times are seconds since 1970. Due feeds of a busy host wait for it in line, and do not delay

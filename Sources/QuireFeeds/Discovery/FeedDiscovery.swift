@@ -52,7 +52,7 @@ extension PageClient {
     if !client.configuration.headers.contains(.accept) {
       client.configuration.headers[.accept] = "text/html, " + FeedListing.accept
     }
-    let url = FeedScope.web(url)
+    let url = FeedScope.withoutFeedScheme(url)
     let answer = try await client.response(
       to: PageRequest(url: url), decoder: BytesPageDecoder())
     if let own = Self.feed(in: answer) { return [own] }
@@ -198,14 +198,14 @@ private struct WebPage {
   ) {
     let name = (type ?? "").prefix { $0 != ";" }.lowercased().trimmingBlanks
     guard feeds.count < DiscoveredFeed.most, Self.isFeed(name, href),
-      let url = scope.absolute(FeedScope.web(href)), seen.insert(url).inserted
+      let url = scope.absolute(FeedScope.withoutFeedScheme(href)), seen.insert(url).inserted
     else { return }
     feeds.append(
       DiscoveredFeed(url: url, title: title, mediaType: name, format: nil, origin: origin))
   }
 
   private mutating func addAnchor(_ href: String, _ title: String?, _ scope: FeedScope) {
-    let web = FeedScope.web(href)
+    let web = FeedScope.withoutFeedScheme(href)
     guard anchors.count < 32, let url = scope.absolute(web),
       let reference = try? URLReference(url), reference.scheme?.hasPrefix("http") == true
     else { return }

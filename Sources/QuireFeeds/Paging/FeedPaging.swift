@@ -93,7 +93,7 @@ final class FeedPaging: Sendable {
   // MARK: Sitemaps
 
   /// Whether a position leads to a sitemap that an index lists.
-  static func isListed(_ position: Position) -> Bool {
+  static func isSitemap(_ position: Position) -> Bool {
     !stack((try? Bookmark(position))?.state).isEmpty
   }
 

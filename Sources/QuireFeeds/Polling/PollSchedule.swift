@@ -106,7 +106,7 @@ public struct PollSchedule: Hashable, Sendable, Codable {
 
   /// Moves the next poll to the longest interval from `now`, if a wrong clock had set it too far
   /// ahead.
-  package mutating func bring(backTo now: Double) {
+  package mutating func limitNextPoll(at now: Double) {
     guard state != .ended, isFar(nextPoll, from: now) else { return }
     nextPoll = allowed(from: now + rules.longest)
   }
@@ -141,7 +141,7 @@ public struct PollSchedule: Hashable, Sendable, Codable {
       fail(outcome, at: now, random)
     case .unchanged, .changed:
       formerURL = nil
-      note(outcome.permanentRedirect)
+      noteRedirect(to: outcome.permanentRedirect)
       succeed(outcome, at: now, random)
     }
   }
@@ -169,7 +169,7 @@ public struct PollSchedule: Hashable, Sendable, Codable {
     if case .changed = outcome.result { noteChange(at: outcome.newestEntry ?? now, now) }
     meanChange = meanChange ?? outcome.meanGap
     middleEntry = outcome.middleEntry ?? middleEntry
-    interval = adapted(at: now, outcome)
+    interval = adaptedInterval(at: now, outcome)
     // Up to a tenth later, to spread the feeds of one host, and never before the end of
     // `Retry-After`.
     let wait = max(interval * (1 + 0.1 * random), seconds(outcome.retryAfter))
@@ -211,7 +211,7 @@ public struct PollSchedule: Hashable, Sendable, Codable {
 
   /// Returns the interval that suits the rate of the feed's changes and the schedule that it asks
   /// for, within the limits of the rules.
-  private func adapted(at now: Double, _ outcome: PollOutcome) -> Double {
+  private func adaptedInterval(at now: Double, _ outcome: PollOutcome) -> Double {
     var wanted = rules.shortest
     if let lastChange {
       // A long silence counts as a slower rate of changes.
@@ -232,7 +232,7 @@ public struct PollSchedule: Hashable, Sendable, Codable {
 
   /// Counts the polls in a row that were redirected to `target`, and moves the feed there after
   /// `PollRules.movesAfter` of them.
-  private mutating func note(_ target: String?) {
+  private mutating func noteRedirect(to target: String?) {
     guard let target, target != url, target != refusedURL, (try? Origin(url: target)) != nil else {
       move = nil
       return

@@ -1,4 +1,5 @@
 import QuirePagination
+import QuireXML
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials
@@ -24,7 +25,7 @@ public enum FeedDate {
 /// languages; the Chinese, Japanese and Korean characters for year, month and day are read, too. A
 /// time without a zone, or in an unknown one, is UTC (RFC 2822, §4.3). A date before the year 2 is
 /// not read.
-struct FeedDateReader {
+enum FeedDateReader {
   /// The forms of dates that formats require.
   enum Style {
     /// RSS: RFC 822, with years of two or four digits.
@@ -44,8 +45,6 @@ struct FeedDateReader {
     var date: Date { Date(timeIntervalSince1970: seconds) }
   }
 
-  private let bytes: [UInt8]
-
   /// The beginning of the year 2. Programs that have no date write the first one that they know: Go
   /// and .NET 0001-01-01, PHP -0001-11-30.
   private static let earliest = -62_104_060_800.0
@@ -60,11 +59,11 @@ struct FeedDateReader {
     guard text.utf8.count <= 128 else { return nil }
     var text = text.utf8.allSatisfy { $0 < 0x80 } ? text : eastern(text)
     return text.withUTF8 { buffer in
-      let bytes = XMLSpace.trimmed(buffer)
-      if style == .rfc822, let seconds = common(UnsafeBufferPointer(rebasing: bytes)) {
+      let bytes = XMLText.trimmed(buffer)
+      if style == .rfc822, let seconds = common(bytes) {
         return Finding(seconds: seconds, isProper: true)
       }
-      if let iso = ISODate.read(bytes) {
+      if let iso = ISODate.read(bytes[...]) {
         let isProper =
           switch style {
           case .rfc822: false
@@ -73,7 +72,7 @@ struct FeedDateReader {
           }
         return Finding(seconds: iso.seconds, isProper: isProper)
       }
-      var words = WordDate(bytes)
+      var words = WordDate(bytes[...])
       guard let found = words.read() else { return nil }
       return Finding(seconds: found.seconds, isProper: style == .rfc822 && found.isRFC822)
     }
@@ -156,20 +155,6 @@ extension FeedDateReader {
   }
 }
 
-/// The white space of XML.
-enum XMLSpace {
-  static func isSpace(_ byte: UInt8) -> Bool {
-    byte == 0x20 || byte == 0x0A || byte == 0x09 || byte == 0x0D
-  }
-
-  static func trimmed(_ bytes: UnsafeBufferPointer<UInt8>) -> Slice<UnsafeBufferPointer<UInt8>> {
-    var slice = bytes[...]
-    while let first = slice.first, isSpace(first) { slice = slice.dropFirst() }
-    while let last = slice.last, isSpace(last) { slice = slice.dropLast() }
-    return slice
-  }
-}
-
 /// A date that begins with its year: RFC 3339, W3C-DTF and other profiles of ISO 8601; or a number
 /// of seconds or milliseconds since 1970.
 private struct ISODate {
@@ -180,7 +165,7 @@ private struct ISODate {
   var isW3C = false
 
   static func read(_ text: Slice<UnsafeBufferPointer<UInt8>>) -> ISODate? {
-    var reader = ByteReader(rest: text)
+    var reader = DateScanner(rest: text)
     guard let year = reader.number(exactly: 4) else { return nil }
     if let date = epoch(text) { return date }
     // The year alone.
@@ -226,7 +211,7 @@ private struct ISODate {
   }
 
   /// Parses the rest of a date after `yyyy-`.
-  private static func extended(_ year: Int, _ reader: inout ByteReader) -> ISODate? {
+  private static func extended(_ year: Int, _ reader: inout DateScanner) -> ISODate? {
     let start = reader
     // yyyy-ddd.
     if let ordinal = reader.number(exactly: 3), reader.isAtEnd {
@@ -241,7 +226,7 @@ private struct ISODate {
 
   /// Parses the time and the zone after a date, if there are any.
   private static func timed(
-    _ year: Int, _ month: Int, _ day: Int, _ reader: inout ByteReader, isStandard: Bool
+    _ year: Int, _ month: Int, _ day: Int, _ reader: inout DateScanner, isStandard: Bool
   ) -> ISODate? {
     if reader.isAtEnd { return make(year, month, day, isW3C: isStandard) }
     let isT = reader.take("T") || reader.take("t")
@@ -272,9 +257,9 @@ private struct ISODate {
 
 /// A date with the name of a month, or with its day or month first.
 private struct WordDate {
-  private var reader: ByteReader
+  private var reader: DateScanner
 
-  init(_ text: Slice<UnsafeBufferPointer<UInt8>>) { reader = ByteReader(rest: text) }
+  init(_ text: Slice<UnsafeBufferPointer<UInt8>>) { reader = DateScanner(rest: text) }
 
   private struct Parts {
     var weekday: Int?
@@ -286,8 +271,8 @@ private struct WordDate {
     var numbersBeforeMonth = 0
     /// Whether the month may be a day of the week instead, such as the French `mar.`.
     var mayBeDay = false
-    var time: ByteReader.Time?
-    var zone: ByteReader.Zone?
+    var time: DateScanner.Time?
+    var zone: DateScanner.Zone?
     /// Whether a part of the date is in a form that RFC 822 does not allow.
     var isOdd = false
   }
@@ -358,7 +343,7 @@ private struct WordDate {
     if parts.month == nil || parts.mayBeDay, let month = DateWords.month(word) {
       if parts.mayBeDay { parts.isOdd = true }
       parts.mayBeDay =
-        parts.month == nil && parts.numbers.isEmpty && DateWords.looksLikeDay(word)
+        parts.month == nil && parts.numbers.isEmpty && DateWords.mayBeWeekday(word)
       parts.month = month.number
       parts.numbersBeforeMonth = parts.numbers.count
       if !month.isEnglish { parts.isOdd = true }
@@ -372,7 +357,7 @@ private struct WordDate {
       return true
     }
     parts.isOdd = true
-    if DateWords.saysNothing(word) || DateWords.looksLikeDay(word) { return true }
+    if DateWords.isFiller(word) || DateWords.mayBeWeekday(word) { return true }
     // A day in another language before the date, or an unknown zone after it.
     let isBefore = parts.numbers.isEmpty && parts.month == nil && parts.time == nil
     let isBehind = parts.time != nil && parts.numbers.count == (parts.month == nil ? 3 : 2)

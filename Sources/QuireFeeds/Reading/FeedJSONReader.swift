@@ -23,7 +23,7 @@ struct FeedJSONReader {
   /// The number of bytes by which addresses may still grow beyond their length in the page.
   private var growthLeft: Int
   /// Whether addresses have grown too much.
-  var hasTooManyInAll: Bool { growthLeft < 0 }
+  var pageHasTooManyParts: Bool { growthLeft < 0 }
 
   init(
     url: String?, isEncoded: Bool = false, partLimit: Int = .max, growthLimit: Int = .max

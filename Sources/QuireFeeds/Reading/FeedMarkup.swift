@@ -6,11 +6,11 @@ import QuireXML
 /// become absolute.
 struct FeedMarkup {
   private var output = ""
-  private var room: LinkRoom
+  private var growthLimit: LinkGrowthLimit
 
   /// Returns the content of an element as HTML; `scope` is that of the element.
   static func inner(_ node: XMLTreeNode, _ scope: FeedScope) -> String {
-    var markup = FeedMarkup(room: LinkRoom(for: node.byteCount))
+    var markup = FeedMarkup(growthLimit: LinkGrowthLimit(for: node.byteCount))
     for part in node.content { markup.write(part, scope, hasOwnBase: false) }
     return markup.output
   }
@@ -35,7 +35,7 @@ struct FeedMarkup {
       for (name, value) in attributes(of: node, special) {
         var value = value
         if hasOwnBase {
-          value = HTMLLinks.absolute(value, of: name.lowercased(), inner, &room) ?? value
+          value = HTMLLinks.absolute(value, of: name.lowercased(), inner, &growthLimit) ?? value
         }
         output += " \(name)=\""
         Self.escape(value, to: &output, inValue: true)

@@ -53,7 +53,7 @@ struct FeedScope {
 
   /// Returns the address that a `feed:` address means: `http://a.test/` for `feed://a.test/`, and
   /// `https://a.test/` for `feed:https://a.test/`. Returns any other address unchanged.
-  static func web(_ address: String) -> String {
+  static func withoutFeedScheme(_ address: String) -> String {
     let text = address.trimmingBlanks
     guard text.prefix(5).lowercased() == "feed:" else { return address }
     let inner = String(text.dropFirst(5))
@@ -94,20 +94,20 @@ struct FeedScope {
     if !hasQuotes, let reference = try? URLReference(text) {
       return reference.text.isEmpty ? nil : reference
     }
-    let mended = mended(text)
-    return mended.isEmpty ? nil : try? URLReference(mended)
+    let repaired = repaired(text)
+    return repaired.isEmpty ? nil : try? URLReference(repaired)
   }
 
   /// Returns an address repaired as `absolute(_:)` describes.
-  private static func mended(_ text: String) -> String {
+  private static func repaired(_ text: String) -> String {
     let written = trimmed(text.utf8.filter { $0 != 0x09 && $0 != 0x0A && $0 != 0x0D })
-    let isOfWeb = isOfWeb(written)
+    let isWebAddress = isWebAddress(written)
     var bytes: [UInt8] = []
     var isInPath = true
     for byte in written {
       if byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#") { isInPath = false }
       switch byte {
-      case UInt8(ascii: "\\") where isInPath && isOfWeb: bytes.append(UInt8(ascii: "/"))
+      case UInt8(ascii: "\\") where isInPath && isWebAddress: bytes.append(UInt8(ascii: "/"))
       case 0...0x20, 0x7F, UInt8(ascii: "\\"), UInt8(ascii: "<"), UInt8(ascii: ">"),
         UInt8(ascii: "\""):
         let digits = String(byte, radix: 16, uppercase: true)
@@ -125,7 +125,7 @@ struct FeedScope {
   }
 
   /// Whether an address has no scheme, or one in which browsers read a backslash as a slash.
-  private static func isOfWeb(_ address: ArraySlice<UInt8>) -> Bool {
+  private static func isWebAddress(_ address: ArraySlice<UInt8>) -> Bool {
     let start = address.prefix { !"/\\?#".utf8.contains($0) }
     guard let colon = start.firstIndex(of: UInt8(ascii: ":")) else { return true }
     let scheme = String(decoding: start[..<colon], as: UTF8.self).lowercased()

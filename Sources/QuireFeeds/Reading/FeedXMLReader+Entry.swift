@@ -51,7 +51,7 @@ extension FeedXMLReader {
       guard takePart() else { break }
       read(element, child, scope)
     }
-    settle()
+    applyFallbacks()
     entry.repairs = repairs.repairs
     entry.raw = node.rawItem
     repairs = before
@@ -324,7 +324,7 @@ extension FeedXMLReader {
   // MARK: Fallbacks
 
   /// Fills properties that have no value from `fallback`.
-  private mutating func settle() {
+  private mutating func applyFallbacks() {
     entry.id = entry.id ?? fallback.identifier
     entry.title = entry.title ?? fallback.title
     entry.summary = entry.summary ?? fallback.summary

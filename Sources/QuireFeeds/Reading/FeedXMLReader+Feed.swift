@@ -36,7 +36,7 @@ extension FeedXMLReader {
       readDetail(element, node, scope, into: &feed, &fallback)
       readExtension(element, node, scope, into: &feed, &fallback)
     }
-    settle(&feed, fallback)
+    applyFallbacks(&feed, fallback)
   }
 
   private mutating func readCore(
@@ -246,7 +246,7 @@ extension FeedXMLReader {
   }
 
   /// Fills properties that have no value from `fallback`.
-  private func settle(_ feed: inout Feed, _ fallback: Fallback) {
+  private func applyFallbacks(_ feed: inout Feed, _ fallback: Fallback) {
     feed.title = feed.title ?? fallback.title
     feed.subtitle = feed.subtitle ?? fallback.subtitle
     feed.rights = feed.rights ?? fallback.copyright

@@ -34,7 +34,7 @@ struct FeedXMLReader {
   /// gives none.
   private(set) var sitemapDates: [Date?] = []
   /// Whether the entries together have too many parts.
-  var hasTooManyInAll: Bool { partsLeft < 0 }
+  var pageHasTooManyParts: Bool { partsLeft < 0 }
 
   init(_ document: XMLDocument, limits: DecodingLimits) {
     self.document = document

@@ -40,7 +40,7 @@ public struct HTMLSanitizer: Hashable, Sendable {
     var html = html
     return html.withUTF8 { bytes in
       var output = ""
-      var room = LinkRoom(for: bytes.count)
+      var growthLimit = LinkGrowthLimit(for: bytes.count)
       var open: [String] = []
       var tokens = HTMLTokenizer(bytes)
       while let token = tokens.next() {
@@ -52,7 +52,7 @@ public struct HTMLSanitizer: Hashable, Sendable {
           guard elements.contains(name) else { continue }
           let isVoid = FeedMarkup.void.contains(name)
           guard isVoid || open.count < depth else { continue }
-          write(name, attributes, scope, &room, to: &output)
+          write(name, attributes, scope, &growthLimit, to: &output)
           if isVoid { continue }
           if isEmpty { output += "</\(name)>" } else { open.append(name) }
         case .end(let name):
@@ -66,14 +66,15 @@ public struct HTMLSanitizer: Hashable, Sendable {
   }
 
   private func write(
-    _ name: String, _ found: [HTMLToken.Attribute], _ scope: FeedScope, _ room: inout LinkRoom,
+    _ name: String, _ found: [HTMLToken.Attribute], _ scope: FeedScope,
+    _ growthLimit: inout LinkGrowthLimit,
     to output: inout String
   ) {
     output += "<" + name
     for attribute in found where attributes.contains(attribute.name) {
       var value = attribute.value
       if HTMLLinks.attributes.contains(attribute.name) {
-        guard let link = link(value, attribute.name, scope, &room) else { continue }
+        guard let link = link(value, attribute.name, scope, &growthLimit) else { continue }
         value = link
       }
       output += " \(attribute.name)=\""
@@ -85,15 +86,15 @@ public struct HTMLSanitizer: Hashable, Sendable {
   }
 
   private func link(
-    _ value: String, _ attribute: String, _ scope: FeedScope, _ room: inout LinkRoom
+    _ value: String, _ attribute: String, _ scope: FeedScope, _ growthLimit: inout LinkGrowthLimit
   ) -> String? {
     // A long base repeated for each footnote would use up the room for other links.
     if value.hasPrefix("#"), let base = scope.baseText, base.utf8.count > 256 {
       return FeedScope(url: nil).absolute(value)
     }
     return attribute == "srcset"
-      ? Self.srcset(value) { room.link(for: $0) { safe($0, "src", scope) } }
-      : room.link(for: value) { safe($0, attribute, scope) }
+      ? HTMLLinks.srcset(value) { growthLimit.link(for: $0) { safe($0, "src", scope) } }
+      : growthLimit.link(for: value) { safe($0, attribute, scope) }
   }
 
   private func safe(_ value: String, _ attribute: String, _ scope: FeedScope) -> String? {
@@ -105,113 +106,6 @@ public struct HTMLSanitizer: Hashable, Sendable {
     // Without a base the link stays relative, and has no scheme that could be unsafe.
     guard let scheme = reference.scheme?.lowercased() else { return absolute }
     return schemes.contains(scheme) ? absolute : nil
-  }
-
-  /// Returns the candidates of `srcset` with changed addresses; nil if none is left. An address
-  /// ends at white space and may contain commas (HTML, section 4.8.4.2.2).
-  fileprivate static func srcset(_ value: String, _ change: (String) -> String?) -> String? {
-    var candidates: [String] = []
-    var rest = value.prefix(16_384)
-    while true {
-      rest = rest.drop { $0.isWhitespace || $0 == "," }
-      var url = rest.prefix { !$0.isWhitespace }
-      if url.isEmpty { return candidates.isEmpty ? nil : candidates.joined(separator: ", ") }
-      rest = rest[url.endIndex...]
-      var descriptor: Substring?
-      if url.hasSuffix(",") {
-        while url.hasSuffix(",") { url.removeLast() }
-      } else {
-        let words = rest.prefix { $0 != "," }
-        rest = rest[words.endIndex...]
-        descriptor = words.split(whereSeparator: \.isWhitespace).first
-      }
-      guard let changed = change(String(url)) else { continue }
-      candidates.append(descriptor.map { "\(changed) \($0)" } ?? changed)
-    }
-  }
-}
-
-/// Limits how much absolute links may lengthen markup: a long base can apply to a million links.
-struct LinkRoom {
-  /// The number of bytes by which links may still grow.
-  private var left: Int
-  /// Whether a link was refused. From then on, links that need a base are refused without being
-  /// resolved.
-  private var isFull = false
-
-  init(for bytes: Int) { left = 2_048 + 4 * bytes }
-
-  /// Returns the link to write in place of `written`, and takes the room for it; nil if the link is
-  /// invalid or there is no room.
-  mutating func link(for written: String, _ resolved: (String) -> String?) -> String? {
-    guard !isFull || Self.hasScheme(written), let link = resolved(written) else { return nil }
-    let growth = Self.escapedCount(link) - Self.escapedCount(written)
-    isFull = isFull || growth > left
-    guard growth <= left else { return nil }
-    left -= max(0, growth)
-    return link
-  }
-
-  /// Whether a link needs no base.
-  private static func hasScheme(_ link: String) -> Bool {
-    ["http:", "https:", "mailto:", "tel:"].contains { link.hasPrefix($0) }
-  }
-
-  /// Returns the number of bytes of a link in an attribute, where `&` is escaped.
-  private static func escapedCount(_ link: String) -> Int {
-    link.utf8.reduce(0) { $0 + ($1 == 0x26 ? 5 : 1) }
-  }
-}
-
-/// Makes links in HTML absolute, and changes nothing else.
-enum HTMLLinks {
-  /// The attributes with addresses as values, in lowercase; `srcset` has several.
-  static let attributes: Set<String> = [
-    "action", "background", "cite", "data", "formaction", "href", "longdesc", "poster", "src",
-    "srcset", "xlink:href",
-  ]
-
-  /// Returns the value of an attribute with absolute addresses; nil for other attributes, for
-  /// invalid addresses, and if there is no room.
-  static func absolute(
-    _ value: String, of name: String, _ scope: FeedScope, _ room: inout LinkRoom
-  ) -> String? {
-    guard attributes.contains(name) else { return nil }
-    return name == "srcset"
-      ? HTMLSanitizer.srcset(value) { room.link(for: $0, scope.absolute) ?? $0 }
-      : room.link(for: value, scope.absolute)
-  }
-
-  /// Returns HTML with absolute links, as far as there is room for them.
-  static func absolute(_ html: String, base: String?) -> String {
-    guard let base else { return html }
-    let scope = FeedScope(url: base)
-    var html = html
-    return html.withUTF8 { bytes in
-      var output: [UInt8] = []
-      output.reserveCapacity(bytes.count + 256)
-      var (copied, room) = (0, LinkRoom(for: bytes.count))
-      var tokens = HTMLTokenizer(bytes)
-      while let token = tokens.next() {
-        guard case .start(_, let attributes, _) = token else { continue }
-        for attribute in attributes where !attribute.range.isEmpty {
-          guard let absolute = absolute(attribute.value, of: attribute.name, scope, &room),
-            absolute != attribute.value
-          else { continue }
-          var escaped = ""
-          FeedMarkup.escape(absolute, to: &escaped, inValue: true)
-          output += bytes[copied..<attribute.range.lowerBound]
-          // Quotes are escaped again, because the value may have contained the surrounding one as a
-          // character reference.
-          let value =
-            attribute.isQuoted ? escaped.replacing("'", with: "&#39;") : "\"\(escaped)\""
-          output += value.utf8
-          copied = attribute.range.upperBound
-        }
-      }
-      output += bytes[copied...]
-      return String(decoding: output, as: UTF8.self)
-    }
   }
 }
 

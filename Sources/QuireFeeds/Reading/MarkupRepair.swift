@@ -30,7 +30,7 @@ struct MarkupRepair {
   /// Whether `?>` may still occur; false after a search in vain, so that none is repeated.
   private var hasInstructionEnd = true
   /// The index in the input up to which the output was delivered.
-  private var handedOn = 0
+  private var deliveredIndex = 0
   /// The number of bytes to repair or deliver at once.
   private static let pieceSize = 64 << 10
 
@@ -77,16 +77,16 @@ struct MarkupRepair {
       } else {
         text(byte)
       }
-      if output.count >= Self.pieceSize || index >= handedOn + Self.pieceSize {
-        try handOn(to: receive)
+      if output.count >= Self.pieceSize || index >= deliveredIndex + Self.pieceSize {
+        try deliver(to: receive)
       }
     }
     try finish()
-    try handOn(to: receive)
+    try deliver(to: receive)
   }
 
   /// Delivers the repaired text so far. Throws `malformed` if there were too many repairs.
-  private mutating func handOn(to receive: ([UInt8]) throws -> Void) throws {
+  private mutating func deliver(to receive: ([UInt8]) throws -> Void) throws {
     let count = repairs.repairs.reduce(0) { $0 + $1.count }
     guard count <= max(10_000, index / 8) else {
       throw PageError(
@@ -95,7 +95,7 @@ struct MarkupRepair {
     }
     try receive(output)
     output.removeAll(keepingCapacity: true)
-    handedOn = index
+    deliveredIndex = index
   }
 
   // MARK: Beginning and end
@@ -109,7 +109,7 @@ struct MarkupRepair {
     var isClean = true
     while index < input.count {
       guard input[index] == 0x3C else {
-        if !XMLSpace.isSpace(input[index]) { isClean = false }
+        if !XMLText.isSpace(input[index]) { isClean = false }
         index += 1
         continue
       }
@@ -141,11 +141,11 @@ struct MarkupRepair {
     remedies: [Remedy(.feedAddress)])
 
   /// Elements that may still be open at the end of a feed whose entries are all complete.
-  private static let frames = roots.subtracting(["entry"])
+  private static let containers = roots.subtracting(["entry"])
 
   private mutating func finish() throws {
     if !open.isEmpty {
-      let isCut = entryCount == 0 || open.contains { !Self.frames.contains($0.local) }
+      let isCut = entryCount == 0 || open.contains { !Self.containers.contains($0.local) }
       guard isWhole, !isCut else {
         throw PageError(
           .truncated, "The feed is cut off: it ends before its root element does.")
@@ -153,7 +153,7 @@ struct MarkupRepair {
       repairs.add(.missingEnd)
       while !open.isEmpty { close() }
     }
-    if input[index...].contains(where: { !XMLSpace.isSpace($0) }) {
+    if input[index...].contains(where: { !XMLText.isSpace($0) }) {
       repairs.add(.trailingContent)
     }
   }
@@ -355,7 +355,6 @@ struct MarkupRepair {
     try count(local)
     closeBefore(local)
     index += 1 + name.count
-    let start = output.count
     output.append(0x3C)
     output += name
     var tag = Tag()
@@ -378,7 +377,6 @@ struct MarkupRepair {
           remedies: [.raise(.init("DecodingLimits.depth"))])
       }
     }
-    precondition(output.count > start, "A tag was written.")
   }
 
   private mutating func count(_ local: String) throws {
@@ -447,7 +445,7 @@ struct MarkupRepair {
       if byte == 0x2F {
         index += 1
         if index < input.count, input[index] == 0x3E { tag.isClosed = true }
-      } else if XMLSpace.isSpace(byte) {
+      } else if XMLText.isSpace(byte) {
         index += 1
       } else {
         attribute(&tag)
@@ -485,13 +483,13 @@ struct MarkupRepair {
 
   private mutating func value(of name: [UInt8]) {
     var next = index
-    while next < input.count, XMLSpace.isSpace(input[next]) { next += 1 }
+    while next < input.count, XMLText.isSpace(input[next]) { next += 1 }
     guard next < input.count, input[next] == 0x3D else {
       output += name
       return repairs.add(.badAttribute)
     }
     index = next + 1
-    while index < input.count, XMLSpace.isSpace(input[index]) { index += 1 }
+    while index < input.count, XMLText.isSpace(input[index]) { index += 1 }
     guard index < input.count else { return }
     let quote = input[index]
     let isQuoted = quote == 0x22 || quote == 0x27
@@ -501,7 +499,7 @@ struct MarkupRepair {
       while end < input.count, input[end] != quote { end += 1 }
     } else {
       repairs.add(.badAttribute)
-      while end < input.count, !XMLSpace.isSpace(input[end]), input[end] != 0x3E { end += 1 }
+      while end < input.count, !XMLText.isSpace(input[end]), input[end] != 0x3E { end += 1 }
       if end < input.count, input[end] == 0x3E, end > index, input[end - 1] == 0x2F { end -= 1 }
     }
     while index < end { valueByte(until: end) }

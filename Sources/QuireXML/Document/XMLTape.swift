@@ -395,15 +395,18 @@ struct XMLRecord: BitwiseCopyable {
 }
 
 /// Functions on the bytes of a text.
-enum XMLText {
+package enum XMLText {
   /// Whether a byte is white space (XML 1.0, production 3).
+  @inlinable
   @inline(__always)
-  static func isSpace(_ byte: UInt8) -> Bool {
+  package static func isSpace(_ byte: UInt8) -> Bool {
     byte == 0x20 || byte == 0x0A || byte == 0x09 || byte == 0x0D
   }
 
   /// Returns the bytes without white space at either end.
-  static func trimmed(_ bytes: UnsafeBufferPointer<UInt8>) -> UnsafeBufferPointer<UInt8> {
+  package static func trimmed(
+    _ bytes: UnsafeBufferPointer<UInt8>
+  ) -> UnsafeBufferPointer<UInt8> {
     var start = 0
     var end = bytes.count
     while start < end, isSpace(bytes[start]) { start += 1 }

@@ -32,7 +32,7 @@ import Testing
     limits.hostGap = .seconds(-1)
     #expect(limits == PollingLimits(concurrent: 1, concurrentPerHost: 1, hostGap: .zero))
     let claims = ClaimMachine(limits: PollingLimits(concurrent: .max))
-    #expect(claims.wanted(at: 0, holding: 0) == .max)
+    #expect(claims.claimLimit(at: 0, holding: 0) == .max)
   }
 
   @Test(
@@ -48,9 +48,9 @@ import Testing
     #expect(queue.begin(at: 5, dueBy: 5) == [] && queue.wake(after: 5) == 15)
     #expect(queue.begin(at: 15, dueBy: 15) == ["a2"])
     var claims = ClaimMachine(limits: limits)
-    claims.claimed([], working: [], wanted: 8, got: 0, at: 90_000)
-    #expect(claims.wanted(at: 90_001, holding: 0) == nil)
-    #expect(claims.wanted(at: 5, holding: 0) == 64)
+    claims.claimed([], working: [], limit: 8, count: 0, at: 90_000)
+    #expect(claims.claimLimit(at: 90_001, holding: 0) == nil)
+    #expect(claims.claimLimit(at: 5, holding: 0) == 64)
   }
 
   @Test("17-Polite: a feed that is removed or put off while it waits is not polled")
