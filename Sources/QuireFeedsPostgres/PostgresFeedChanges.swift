@@ -24,6 +24,9 @@ struct PostgresFeedChanges {
         let batch = entries[start..<min(start + Self.batch, entries.count)]
         try save(batch, of: known.id, at: min(poll.time, now), &effect)
       }
+      effect.removed = try deleteEntries(
+        of: known.id, exceeding: poll.retention, at: min(poll.time, now))
+      try forgetDeleted(of: known.id, except: poll.entries)
       try save(poll.subscription(after: effect, known: known), at: now)
       return effect
     case .push(let push, let id):
@@ -90,6 +93,9 @@ struct PostgresFeedChanges {
     var words: String?
     var body: String?
 
+    /// Whether the entry was deleted, and is only remembered.
+    var isDeleted: Bool { number != nil && digest == nil }
+
     init(_ record: EntryRecord, at place: Int) {
       (self.place, kind, identity) = (place, record.kind, record.identity)
     }
@@ -119,6 +125,7 @@ struct PostgresFeedChanges {
       let name = Array("\(key.kind)\0\(key.identity)".utf8)
       let place = places[name]
       let last = place.map { written[$0] } ?? known[key.place]
+      if known[key.place]?.isDeleted == true { continue }
       if let last, last.digest == record.digest { continue }
       if last == nil { effect.added += 1 } else { effect.changed += 1 }
       var row = last ?? key
@@ -131,11 +138,11 @@ struct PostgresFeedChanges {
         written.append(row)
       }
     }
-    try insert(written.filter { $0.number == nil }, into: feed)
+    try insert(written.filter { $0.number == nil }, into: feed, at: now)
     try update(written.filter { $0.number != nil })
   }
 
-  /// Returns the stored entries among `keys`, with number and digest, by place.
+  /// Returns the stored and the deleted entries among `keys`, with number and digest, by place.
   private func stored(_ keys: [EntryRow], of feed: String) throws -> [Int: EntryRow] {
     let found = try connection.query(
       """
@@ -143,6 +150,11 @@ struct PostgresFeedChanges {
       FROM \(Self.rows("$2", "place int, kind text, identity text"))
       JOIN quire_entry AS entry ON entry.feed = $1 AND entry.kind = given.kind
         AND md5(entry.identity) = md5(given.identity)
+      UNION ALL
+      SELECT given.place, deleted.number, NULL
+      FROM \(Self.rows("$2", "place int, kind text, identity text"))
+      JOIN quire_deleted AS deleted ON deleted.feed = $1
+        AND deleted.key = given.kind || md5(given.identity)
       """, [feed, try FeedRecord.text(of: keys)])
     var known: [Int: EntryRow] = [:]
     for row in found {
@@ -154,16 +166,16 @@ struct PostgresFeedChanges {
     return known
   }
 
-  private func insert(_ rows: [EntryRow], into feed: String) throws {
+  private func insert(_ rows: [EntryRow], into feed: String, at now: Double) throws {
     guard !rows.isEmpty else { return }
     let members =
       "place int, kind text, identity text, digest text, date float8, words text, body text"
     try connection.query(
       """
-      INSERT INTO quire_entry (feed, kind, identity, digest, date, words, body)
-      SELECT $1::text, kind, identity, digest, date, words, body
+      INSERT INTO quire_entry (feed, kind, identity, digest, date, found, words, body)
+      SELECT $1::text, kind, identity, digest, date, $3::float8, words, body
       FROM \(Self.rows("$2", members)) ORDER BY place
-      """, [feed, try FeedRecord.text(of: rows)])
+      """, [feed, try FeedRecord.text(of: rows), "\(now)"])
   }
 
   private func update(_ rows: [EntryRow]) throws {
@@ -175,6 +187,53 @@ struct PostgresFeedChanges {
       FROM \(Self.rows("$1", "number bigint, digest text, words text, body text"))
       WHERE entry.number = given.number
       """, [try FeedRecord.text(of: rows)])
+  }
+
+  // MARK: Deleted entries
+
+  /// Deletes the entries that exceed a rule, remembers them, and returns their number.
+  private func deleteEntries(
+    of feed: String, exceeding rule: EntryRetention, at now: Double
+  ) throws -> Int {
+    var conditions: [(sql: String, value: String)] = []
+    if let deadline = rule.deadline(at: now) {
+      // No entry is found before its date, by which the index finds the few that may be deleted.
+      conditions.append(("date < $2::float8 AND found < $2::float8", "\(deadline)"))
+    }
+    if let count = rule.count {
+      let last = """
+        (date, number) < (SELECT date, number FROM quire_entry WHERE feed = $1
+          ORDER BY date DESC, number DESC LIMIT 1 OFFSET $2::bigint)
+        """
+      conditions.append((last, "\(count - 1)"))
+    }
+    let unread = rule.keepsUnread ? " AND is_read" : ""
+    return try conditions.reduce(0) { deleted, condition in
+      let rows = try connection.query(
+        """
+        WITH gone AS (
+          DELETE FROM quire_entry WHERE feed = $1 AND \(condition.sql)\(unread)
+          RETURNING number, kind, identity)
+        INSERT INTO quire_deleted (number, feed, key)
+        SELECT number, $1::text, kind || md5(identity) FROM gone
+        RETURNING number
+        """, [feed, condition.value])
+      return deleted + rows.count
+    }
+  }
+
+  /// Forgets the deleted entries that the feed no longer lists, except those found last.
+  private func forgetDeleted(of feed: String, except listed: [FeedEntry]) throws {
+    guard !listed.isEmpty else { return }
+    let keys = listed.enumerated().map { EntryRow(EntryRecord($1), at: $0) }
+    try connection.query(
+      """
+      DELETE FROM quire_deleted WHERE number IN (
+        SELECT number FROM quire_deleted
+        WHERE feed = $1 AND key NOT IN (
+          SELECT kind || md5(identity) FROM \(Self.rows("$2", "kind text, identity text")))
+        ORDER BY number DESC OFFSET \(EntryRetention.rememberedCount))
+      """, [feed, try FeedRecord.text(of: keys)])
   }
 
   // MARK: Leases

@@ -9,8 +9,8 @@ import QuirePostgres
 /// ```
 /// Each aggregator has its own store on the same database. Due feeds are shared by leases on hosts
 /// (`FOR UPDATE SKIP LOCKED`), so that each host is polled by one machine at a time. Every change
-/// is one transaction. The tables `quire_feed`, `quire_host` and `quire_entry` are in the first
-/// schema of the search path. A store has one connection, opened at first use. If it is lost, an
+/// is one transaction. The tables `quire_feed`, `quire_host`, `quire_entry` and `quire_deleted` are in
+/// the first schema of the search path. A store has one connection, opened at first use. If it is lost, an
 /// aggregator waits for the server with growing delays; every other call waits at most two minutes.
 public struct PostgresFeedStore: SharedFeedStore {
   private let database: PostgresDatabase
@@ -113,8 +113,9 @@ public struct PostgresFeedStore: SharedFeedStore {
     }
   }
 
-  /// The version of the tables.
-  private static let version = 1
+  /// The version of the tables. Those of version 1 do not have `quire_entry.found`: their entries
+  /// count as found when the column is added.
+  private static let version = 2
 
   private static let tables = """
     CREATE TABLE IF NOT EXISTS quire_feed (
@@ -129,17 +130,27 @@ public struct PostgresFeedStore: SharedFeedStore {
     CREATE INDEX IF NOT EXISTS quire_feed_due ON quire_feed (due);
     CREATE INDEX IF NOT EXISTS quire_feed_host ON quire_feed (host, due);
     CREATE INDEX IF NOT EXISTS quire_feed_token ON quire_feed (token) WHERE token IS NOT NULL;
+    CREATE TABLE IF NOT EXISTS quire_deleted (
+      number bigint PRIMARY KEY,
+      feed text NOT NULL REFERENCES quire_feed (id) ON DELETE CASCADE,
+      key text NOT NULL);
+    CREATE UNIQUE INDEX IF NOT EXISTS quire_deleted_key ON quire_deleted (feed, key);
     CREATE UNIQUE INDEX IF NOT EXISTS quire_entry_identity
       ON quire_entry (feed, kind, md5(identity));
     CREATE INDEX IF NOT EXISTS quire_entry_date ON quire_entry (date, number);
     CREATE INDEX IF NOT EXISTS quire_entry_feed ON quire_entry (feed, date, number);
     CREATE INDEX IF NOT EXISTS quire_entry_unread ON quire_entry (date, number) WHERE NOT is_read;
     CREATE TABLE IF NOT EXISTS quire_feeds_form (version int NOT NULL);
-    INSERT INTO quire_feeds_form SELECT \(version) WHERE NOT EXISTS (SELECT FROM quire_feeds_form);
+    INSERT INTO quire_feeds_form SELECT 1 WHERE NOT EXISTS (SELECT FROM quire_feeds_form);
     DO $$ BEGIN
       IF (SELECT max(version) FROM quire_feeds_form) > \(version) THEN
         RAISE 'The tables of feeds are of a later form than \(version), which this version of Quire reads';
       END IF;
+      IF (SELECT max(version) FROM quire_feeds_form) < 2 THEN
+        ALTER TABLE quire_entry
+          ADD COLUMN found float8 NOT NULL DEFAULT extract(epoch FROM now())::float8;
+      END IF;
+      UPDATE quire_feeds_form SET version = \(version) WHERE version < \(version);
     END $$
     """
 }

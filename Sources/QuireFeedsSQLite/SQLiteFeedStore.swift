@@ -11,7 +11,7 @@ public import QuireFeeds
 /// Every change is made in one transaction, alone or with others, with a write-ahead log: a process
 /// that is killed leaves the store as it was before or after a change. Other processes may read the
 /// file meanwhile. The table `feed` has subscriptions as JSON, `entry` has entries as JSON Feed
-/// items.
+/// items, and `deleted` what is remembered of entries that `EntryRetention` has deleted.
 public struct SQLiteFeedStore: FeedStore {
   private let pool: DatabasePool
   private let changes: FeedChangeQueue
@@ -35,19 +35,24 @@ public struct SQLiteFeedStore: FeedStore {
     }
   }
 
-  /// The version of the tables.
-  private static let version = 1
-
   private static func prepare(_ database: Database) throws {
     let found = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
-    guard found <= version else {
+    let forms = forms(at: Date().timeIntervalSince1970)
+    guard found <= forms.count else {
       throw PageError(
-        .feedStore, "The file has the form \(found), and this version of Quire reads \(version).",
+        .feedStore,
+        "The file has the form \(found), and this version of Quire reads \(forms.count).",
         attempts: 0)
     }
-    guard found == 0 else { return }
-    try database.execute(
-      sql: """
+    guard found < forms.count else { return }
+    for form in forms[found...] { try database.execute(sql: form) }
+    try database.execute(sql: "PRAGMA user_version = \(forms.count)")
+  }
+
+  /// Returns the statements that lead to each form of the tables from the one before.
+  private static func forms(at now: Double) -> [String] {
+    [
+      """
         CREATE TABLE feed (id TEXT PRIMARY KEY NOT NULL, body TEXT NOT NULL);
         CREATE TABLE entry (
           number INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -58,8 +63,16 @@ public struct SQLiteFeedStore: FeedStore {
         CREATE INDEX entryByDate ON entry (date, number);
         CREATE INDEX entryByFeed ON entry (feed, date, number);
         CREATE INDEX entryUnread ON entry (date, number) WHERE isRead = 0;
-        PRAGMA user_version = \(version);
-        """)
+      """,
+      // Entries of the first form count as found now, because the time was not stored.
+      """
+        ALTER TABLE entry ADD COLUMN found REAL NOT NULL DEFAULT \(now);
+        CREATE TABLE deleted (
+          number INTEGER PRIMARY KEY NOT NULL,
+          feed TEXT NOT NULL REFERENCES feed (id) ON DELETE CASCADE,
+          key TEXT NOT NULL, UNIQUE (feed, key));
+      """,
+    ]
   }
 
   /// Returns all subscriptions, ordered by identifier.
@@ -99,6 +112,9 @@ public struct SQLiteFeedStore: FeedStore {
       for entry in poll.entries.reversed() {
         try save(EntryRecord(entry), of: known.id, at: poll.time, &effect, database)
       }
+      effect.removed = try deleteEntries(
+        of: known.id, exceeding: poll.retention, at: poll.time, database)
+      try forgetDeleted(of: known.id, except: poll.entries, database)
       try save(poll.subscription(after: effect, known: known), database)
       return effect
     case .push(let push, let id):
@@ -169,19 +185,85 @@ public struct SQLiteFeedStore: FeedStore {
       ).execute(
         arguments: [entry.digest, entry.words, try entry.body(), known["number"] as Int64])
       effect.changed += 1
-    } else {
+    } else if try !isDeleted(entry, of: feed, database) {
       try database.cachedStatement(
         sql: """
-          INSERT INTO entry (feed, kind, identity, digest, date, words, body)
-          VALUES (?, ?, ?, ?, ?, ?, ?)
+          INSERT INTO entry (feed, kind, identity, digest, date, found, words, body)
+          VALUES (?, ?, ?, ?, ?, ?, ?, ?)
           """
       ).execute(
         arguments: [
-          feed, entry.kind, entry.identity, entry.digest, entry.date(foundAt: now), entry.words,
-          try entry.body(),
+          feed, entry.kind, entry.identity, entry.digest, entry.date(foundAt: now), now,
+          entry.words, try entry.body(),
         ])
       effect.added += 1
     }
+  }
+
+  // MARK: Deleted entries
+
+  private static func isDeleted(
+    _ entry: EntryRecord, of feed: String, _ database: Database
+  ) throws -> Bool {
+    try Row.fetchOne(
+      database.cachedStatement(sql: "SELECT 1 FROM deleted WHERE feed = ? AND key = ?"),
+      arguments: [feed, entry.key]) != nil
+  }
+
+  /// Deletes the entries that exceed a rule, remembers them, and returns their number.
+  private static func deleteEntries(
+    of feed: String, exceeding rule: EntryRetention, at now: Double, _ database: Database
+  ) throws -> Int {
+    var conditions: [(sql: String, arguments: StatementArguments)] = []
+    if let deadline = rule.deadline(at: now) {
+      // No entry is found before its date, by which the index finds the few that may be deleted.
+      conditions.append(("date < ? AND found < ?", [deadline, deadline]))
+    }
+    if let count = rule.count {
+      let last = """
+        (date, number) < (SELECT date, number FROM entry WHERE feed = ?
+          ORDER BY date DESC, number DESC LIMIT 1 OFFSET ?)
+        """
+      conditions.append((last, [feed, count - 1]))
+    }
+    let unread = rule.keepsUnread ? " AND isRead = 1" : ""
+    var deleted = 0
+    for (condition, arguments) in conditions {
+      let rows = try Row.fetchAll(
+        database,
+        sql: "SELECT number, kind, identity FROM entry WHERE feed = ? AND \(condition)\(unread)",
+        arguments: [feed] + arguments)
+      for row in rows {
+        let number: Int64 = row["number"]
+        let key = EntryRecord.key(kind: row["kind"], identity: row["identity"])
+        try database.cachedStatement(
+          sql: "INSERT OR REPLACE INTO deleted (number, feed, key) VALUES (?, ?, ?)"
+        ).execute(arguments: [number, feed, key])
+        try database.cachedStatement(sql: "DELETE FROM entry WHERE number = ?")
+          .execute(arguments: [number])
+      }
+      deleted += rows.count
+    }
+    return deleted
+  }
+
+  /// Forgets the deleted entries that the feed no longer lists, except those found last.
+  private static func forgetDeleted(
+    of feed: String, except listed: [FeedEntry], _ database: Database
+  ) throws {
+    guard !listed.isEmpty else { return }
+    let isAny = try Row.fetchOne(
+      database.cachedStatement(sql: "SELECT 1 FROM deleted WHERE feed = ?"), arguments: [feed])
+    guard isAny != nil else { return }
+    let keys = try FeedRecord.text(of: listed.map { EntryRecord($0).key })
+    try database.cachedStatement(
+      sql: """
+        DELETE FROM deleted WHERE number IN (
+          SELECT number FROM deleted
+          WHERE feed = ? AND key NOT IN (SELECT value FROM json_each(?))
+          ORDER BY number DESC LIMIT -1 OFFSET \(EntryRetention.rememberedCount))
+        """
+    ).execute(arguments: [feed, keys])
   }
 
   /// Returns a page of entries, newest first.

@@ -8,6 +8,8 @@ public struct AggregatorSettings: Sendable {
   public var options: FeedOptions
   /// The number of pages to read at the first poll of a feed. Default 1.
   public var pagesAtFirst: Int
+  /// The rule by which old entries are deleted. Default: all entries are kept.
+  public var retention: EntryRetention
   /// The public address at which hubs reach `answer(hub:)`, such as `https://reader.example/hub/`;
   /// a token of the feed is appended to its path. Default nil: the aggregator subscribes to no hub.
   public var callback: String?
@@ -15,12 +17,14 @@ public struct AggregatorSettings: Sendable {
   /// Creates settings; every parameter has the default of its property.
   public init(
     limits: PollingLimits = PollingLimits(), rules: PollRules = PollRules(),
-    options: FeedOptions = FeedOptions(), pagesAtFirst: Int = 1, callback: String? = nil
+    options: FeedOptions = FeedOptions(), pagesAtFirst: Int = 1,
+    retention: EntryRetention = EntryRetention(), callback: String? = nil
   ) {
     self.limits = limits
     self.rules = rules
     self.options = options
     self.pagesAtFirst = pagesAtFirst
+    self.retention = retention
     self.callback = callback
   }
 }

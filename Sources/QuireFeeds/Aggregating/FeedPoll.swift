@@ -12,19 +12,23 @@ public struct FeedPoll: Sendable {
   /// The holder of the lease, on a `SharedFeedStore`: the poll is stored only while the host
   /// belongs to that holder. Default nil: it is always stored.
   public var holder: String?
+  /// The rule by which the store deletes old entries of the feed, once `entries` are stored. Default:
+  /// all entries are kept.
+  public var retention: EntryRetention
   /// Whether nothing was polled, because the feed or its server asks not to be polled at this time.
   private(set) var isPostponement = false
 
   /// Creates the results of a poll.
   public init(
     unchanged: FeedSubscription, changed: FeedSubscription, entries: [FeedEntry], time: Double,
-    holder: String? = nil
+    holder: String? = nil, retention: EntryRetention = EntryRetention()
   ) {
     self.unchanged = unchanged
     self.changed = changed
     self.entries = entries
     self.time = time
     self.holder = holder
+    self.retention = retention
   }
 
   /// Creates the postponement of a poll; `subscription` has its new time.

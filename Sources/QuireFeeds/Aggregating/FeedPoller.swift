@@ -63,7 +63,7 @@ struct FeedPoller: Sendable {
     if outcome.result == .unchanged, !isUnchanged { outcome.result = .changed }
     let poll = FeedPoll(
       unchanged: unchanged, changed: scheduled(known, outcome, now, random, redirect),
-      entries: reading.entries, time: now)
+      entries: reading.entries, time: now, retention: settings.retention)
     return PollResult(
       poll: poll, traffic: reading.traffic, isUnchanged: isUnchanged, error: error)
   }

@@ -55,6 +55,8 @@ package struct EntryRecord: Sendable {
   package let kind: String
   package let identity: String
   package let digest: String
+  /// A digest of `kind` and `identity`, by which a deleted entry is remembered.
+  package var key: String { Self.key(kind: kind, identity: identity) }
   private let entry: FeedEntry
 
   package init(_ entry: FeedEntry) {
@@ -64,6 +66,14 @@ package struct EntryRecord: Sendable {
     var entry = entry
     entry.raw = nil
     self.entry = entry
+  }
+
+  /// Returns the `key` of a stored entry.
+  package static func key(kind: String, identity: String) -> String {
+    var digest = StableDigest()
+    digest.add(kind)
+    digest.add(identity)
+    return digest.text
   }
 
   /// The text to search in: title and text without markup, in lowercase.

@@ -30,7 +30,9 @@ public enum FeedChange: Sendable {
   case subscribe(FeedSubscription)
   /// Removes a subscription and its entries.
   case unsubscribe(id: String)
-  /// Stores the results of a poll, all or nothing.
+  /// Stores the results of a poll, all or nothing, and deletes the entries of its feed that exceed
+  /// `FeedPoll.retention`. An entry that the rule deletes stays known, as `EntryRetention` describes:
+  /// it is neither added nor changed by a poll.
   case polled(FeedPoll)
   /// Stores a subscription at a hub, as `FeedSubscription.take(_:)` does.
   case push(FeedPush, id: String)
@@ -44,13 +46,16 @@ public struct FeedEffect: Hashable, Sendable {
   public var added: Int
   /// The number of known entries whose text changed.
   public var changed: Int
+  /// The number of entries that `FeedPoll.retention` deleted.
+  public var removed: Int
   /// Whether a poll was refused because its lease had passed to another holder.
   public var isRefused: Bool
 
   /// Creates an effect; by default nothing changed.
-  public init(added: Int = 0, changed: Int = 0, isRefused: Bool = false) {
+  public init(added: Int = 0, changed: Int = 0, removed: Int = 0, isRefused: Bool = false) {
     self.added = added
     self.changed = changed
+    self.removed = removed
     self.isRefused = isRefused
   }
 }

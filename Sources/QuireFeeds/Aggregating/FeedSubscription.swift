@@ -43,7 +43,7 @@ public struct FeedSubscription: Hashable, Sendable, Codable, Identifiable {
 
   /// Returns `known` with this subscription's title and folders; this subscription if `known` is
   /// nil.
-  package func withState(of known: FeedSubscription?) -> FeedSubscription {
+  func withState(of known: FeedSubscription?) -> FeedSubscription {
     guard var known else { return self }
     (known.title, known.folders) = (title, folders)
     return known

@@ -36,6 +36,8 @@ public struct FeedStoreConformance: Sendable {
     try await checkHub(store)
     try await checkReturn(store)
     try await checkEnd(store)
+    try await checkRetention(store)
+    try await checkMemory(store)
     try await checkNulls(store)
     try await checkRemoval(store)
     if let shared = store as? any SharedFeedStore {
@@ -162,6 +164,88 @@ public struct FeedStoreConformance: Sendable {
       begun?.schedule == PollSchedule(url: id, at: 50) && begun?.title == "Again"
         && begun?.health.entries == 1 && entries.count == 1,
       "Subscribing again begins an ended feed again, and keeps its entries.")
+    try await store.apply(.unsubscribe(id: id))
+  }
+
+  /// Checks the deletion of old entries, and that they stay known.
+  private func checkRetention(_ store: any FeedStore) async throws {
+    let id = "https://k.test/feed"
+    try await store.apply(.subscribe(FeedSubscription(url: id)))
+    func poll(
+      _ numbers: [Int], _ text: String = "", at time: Double, _ rule: EntryRetention
+    ) async throws -> FeedEffect {
+      let (feed, entries) = (FeedSubscription(url: id), numbers.map { entry($0, text) })
+      let poll = FeedPoll(
+        unchanged: feed, changed: feed, entries: entries, time: time, retention: rule)
+      return try await store.apply(.polled(poll))
+    }
+    func kept() async throws -> [StoredEntry] {
+      try await store.entries(EntrySelection(subscription: id), at: nil, limit: 100).items
+    }
+    let (three, age) = (EntryRetention(count: 3), EntryRetention(age: .seconds(50)))
+    try await expect(
+      poll([5, 4, 3, 2, 1], at: 100, three) == FeedEffect(added: 5, removed: 2),
+      "Entries beyond the rule are deleted, and counted.")
+    try await expect(
+      kept().map(\.entry.id) == ["urn:5", "urn:4", "urn:3"], "The newest entries are kept.")
+    try await expect(
+      poll([5, 4, 3, 2, 1], at: 110, three) == FeedEffect(),
+      "An entry that was deleted is not new again.")
+    try await expect(
+      poll([2, 1], "new", at: 120, EntryRetention()) == FeedEffect(),
+      "An entry that was deleted is not changed.")
+    try await expect(
+      poll([6, 5], at: 140, age) == FeedEffect(added: 1),
+      "A young entry is kept, whatever its date.")
+    try await expect(
+      poll([], at: 160, age) == FeedEffect(removed: 3),
+      "Entries are deleted by the time since they were found, also by a poll without entries.")
+    try await expect(
+      kept().map(\.entry.id) == ["urn:6"], "Only entries beyond the rule are deleted.")
+    try await expect(
+      poll([6, 5, 4, 3, 2, 1], at: 170, age) == FeedEffect(), "What was deleted by age stays known."
+    )
+    let unread = EntryRetention(age: .seconds(50), count: 1, keepsUnread: true)
+    try await expect(
+      poll([7, 6], at: 500, unread) == FeedEffect(added: 1), "Unread entries are kept where asked.")
+    try await store.apply(
+      .mark(kept().filter { $0.entry.id == "urn:6" }.map(\.number), isRead: true))
+    try await expect(
+      poll([], at: 510, unread) == FeedEffect(removed: 1),
+      "Read entries are deleted where unread ones are kept.")
+    try await store.apply(.unsubscribe(id: id))
+    try await store.apply(.subscribe(FeedSubscription(url: id)))
+    try await expect(
+      poll([7, 1], at: 600, EntryRetention()) == FeedEffect(added: 2),
+      "A subscription that is removed takes what was deleted with it.")
+    try await store.apply(.unsubscribe(id: id))
+  }
+
+  /// Checks how many deleted entries are remembered.
+  private func checkMemory(_ store: any FeedStore) async throws {
+    let id = "https://m.test/feed"
+    try await store.apply(.subscribe(FeedSubscription(url: id)))
+    let rule = EntryRetention(count: 1)
+    let most = EntryRetention.rememberedCount
+    func poll(_ numbers: [Int]) async throws -> FeedEffect {
+      let (feed, entries) = (FeedSubscription(url: id), numbers.map { entry($0, "") })
+      let poll = FeedPoll(
+        unchanged: feed, changed: feed, entries: entries, time: 1e6, retention: rule)
+      return try await store.apply(.polled(poll))
+    }
+    let all = Array((1...(most + 10)).reversed())
+    let added = try await poll(all)
+    let again = try await poll(all)
+    try expect(
+      added == FeedEffect(added: all.count, removed: all.count - 1) && again == FeedEffect(),
+      "All deleted entries that a feed lists are remembered.")
+    let (two, later) = (try await poll([all.count, 2]), try await poll([12, 10]))
+    try expect(
+      two == FeedEffect() && later == FeedEffect(),
+      "The last deleted entries are remembered when they are no longer listed.")
+    try await expect(
+      poll([4]) == FeedEffect(added: 1, removed: 1),
+      "Of deleted entries that are no longer listed, only the last are remembered.")
     try await store.apply(.unsubscribe(id: id))
   }
 
