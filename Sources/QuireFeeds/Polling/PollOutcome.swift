@@ -25,8 +25,8 @@ public struct PollOutcome: Hashable, Sendable {
 
   /// The kind of outcome.
   public var result: Result
-  /// The freshness lifetime of the answer: `Cache-Control: max-age`, else `s-maxage`, else
-  /// `Expires`. Nil if none of them is given.
+  /// The time for which the answer stays fresh: `Cache-Control: max-age`, else `s-maxage`, else
+  /// `Expires`, less its `Age` in caches. Nil if none of them is given.
   public var maxAge: Duration?
   /// The wait that the server asks for, by `Retry-After` or rate limit fields; nil if it asks for
   /// none.
@@ -103,21 +103,27 @@ extension PollOutcome {
     isPaused = error?.serverPause != nil
   }
 
-  /// Returns the freshness lifetime of an answer (RFC 9111, §4.2.1), at most a year; nil if the
-  /// answer has none.
+  /// Returns the time for which an answer stays fresh, at most a year; nil if it does not say. That
+  /// is its freshness lifetime less its age in caches (RFC 9111, §4.2).
   static func freshness(_ fields: HTTPFields, at now: Double) -> Duration? {
+    let age = fields[.age].flatMap { Double($0) }.flatMap { $0 >= 0 ? $0 : nil } ?? 0
+    return lifetime(fields, at: now).map { .seconds(min(max(0, $0 - age), 31_536_000)) }
+  }
+
+  /// Returns the freshness lifetime of an answer in seconds (RFC 9111, §4.2.1).
+  private static func lifetime(_ fields: HTTPFields, at now: Double) -> Double? {
     let directives = fields[.cacheControl]?.lowercased().split(separator: ",") ?? []
     for name in ["max-age=", "s-maxage="] {
       for directive in directives {
         let text = directive.filter { $0 != " " && $0 != "\"" }
         if text.hasPrefix(name), let seconds = Double(text.dropFirst(name.count)), seconds >= 0 {
-          return .seconds(min(seconds, 31_536_000))
+          return seconds
         }
       }
     }
     let expires = HTTPField.Name("Expires").flatMap { fields[$0] }
     guard let expires = expires.flatMap(HTTPDate.secondsSince1970) else { return nil }
     let date = fields[.date].flatMap(HTTPDate.secondsSince1970) ?? now
-    return .seconds(min(max(0, expires - date), 31_536_000))
+    return expires - date
   }
 }

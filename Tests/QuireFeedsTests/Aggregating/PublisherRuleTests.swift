@@ -43,6 +43,9 @@ import Testing
     (answer(200, ["Cache-Control": "max-age=7200"]), 2 * hour),
     (answer(200, ["Cache-Control": "public, MAX-AGE=\"7200\", must-revalidate"]), 2 * hour),
     (answer(200, ["Cache-Control": "no-cache, max-age=0"]), hour),
+    (answer(200, ["Cache-Control": "max-age=36000", "Age": "28800"]), 2 * hour),
+    (answer(200, ["Cache-Control": "max-age=7200", "Age": "soon"]), 2 * hour),
+    (answer(200, ["Cache-Control": "max-age=7200", "Age": "99999"]), hour),
     (answer(200, ["Cache-Control": "max-age=999999999"]), 24 * hour),
     (answer(200, ["Expires": "Fri, 15 Jan 2027 11:00:00 GMT"]), 3 * hour),
     (
