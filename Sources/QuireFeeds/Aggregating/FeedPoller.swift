@@ -3,6 +3,12 @@ import QuireCore
 import QuireHTTP
 import QuirePagination
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// Polls one feed, and turns the result into a change of the store.
 struct FeedPoller: Sendable {
   let client: PageClient
@@ -130,7 +136,18 @@ struct FeedPoller: Sendable {
   /// the older pages, which end at the entries that were known before.
   private func newest(of reading: Reading, _ subscription: FeedSubscription) -> [String]? {
     guard subscription.health.olderPagesError == nil, !reading.entries.isEmpty else { return nil }
-    return reading.entries.prefix(16).map { Self.digest($0.identity) }
+    return Self.unpinned(reading.entries).prefix(16).map { Self.digest($0.identity) }
+  }
+
+  /// Returns the entries without those that the publisher has pinned to the top. A pinned entry is
+  /// known at every poll, so it does not show that the entries after it are known too.
+  ///
+  /// Entries before the one with the latest date count as pinned, if they are at most half of all:
+  /// in a feed of another order, none is pinned.
+  private static func unpinned(_ entries: [FeedEntry]) -> ArraySlice<FeedEntry> {
+    func date(_ index: Int) -> Date { entries[index].date ?? .distantPast }
+    let latest = entries.indices.max { date($0) < date($1) } ?? 0
+    return latest <= entries.count / 2 ? entries[latest...] : entries[...]
   }
 
   private static func digest(_ identity: FeedEntry.Identity) -> String {

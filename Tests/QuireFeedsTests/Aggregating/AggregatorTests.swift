@@ -142,6 +142,45 @@ import Testing
     #expect(try await ids(store).count == 28)
   }
 
+  @Test(
+    "17-Aggregator: a poll reads on to the known entries behind entries that are pinned to the first page",
+    arguments: [0, 1, 2])
+  func pinnedEntries(pins: Int) async throws {
+    let (clock, store, last) = (Clock(), MemoryFeedStore(), FeedCounter())
+    // Pages of four entries, the newest first; the first page has old ones above them.
+    let web = FeedWeb { url, fields in
+      let page = url.split(separator: "=").dropFirst().first.flatMap { Int($0) } ?? 1
+      let tag = "\"\(last.value)\""
+      if fields[.ifNoneMatch] == tag { return .init(status: 304) }
+      let above = page == 1 ? 0 : 4 * (page - 1) - pins
+      let newest = (0..<(page == 1 ? 4 - pins : 4)).map { last.value - above - $0 }
+      let old = page == 1 ? (0..<pins).map { 900 + $0 } : []
+      let items = (old + newest).map { id in
+        let time = Date(timeIntervalSince1970: Double(id < 900 ? 1_700_000_000 + id : id))
+        return "<item><guid>urn:\(id)</guid><dc:date>\(FeedTime.text(time) ?? "")</dc:date></item>"
+      }.joined()
+      return .init(
+        body: """
+          <rss xmlns:atom='http://www.w3.org/2005/Atom' xmlns:dc='http://purl.org/dc/elements/1.1/'>
+          <channel><atom:link rel='next' href='/f?page=\(page + 1)'/>\(items)</channel></rss>
+          """, fields: [.eTag: tag])
+    }
+    let aggregator = aggregator(store, web, clock)
+    try await aggregator.subscribe(to: "https://a.test/f")
+    var known: Set<String> = []
+    for (number, requests) in [(500, 1), (501, 1), (501, 1), (506, 2), (515, 3), (516, 1)] {
+      last.value = number
+      let before = web.urls.count
+      try await aggregator.pollDue()
+      clock.advance(100_000)
+      #expect(web.urls.count - before == requests, "entry \(number)")
+      let now = Set(try await ids(store))
+      #expect(now.isSuperset(of: known) && now.contains("urn:\(number)"))
+      known = now
+    }
+    #expect(known.isSuperset(of: (500...516).map { "urn:\($0)" }))
+  }
+
   @Test("17-Aggregator, 17-Sitemap: a sitemap index is no feed, and its error names a sitemap")
   func sitemapIndex() async throws {
     let space = "xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'"
