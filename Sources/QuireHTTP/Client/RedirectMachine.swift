@@ -5,7 +5,8 @@ import QuirePagination
 /// Decides where a redirect leads, and what may be sent there.
 ///
 /// Pure. Transports do not follow redirects, because libcurl forwards custom fields and cookies to
-/// other origins. Source: RFC 9110, §15.4; the change from POST to GET is as in the Fetch standard.
+/// other origins. Source: RFC 9110, §15.4; the change from POST to GET is as in the Fetch standard,
+/// except that only 303, which means a GET, drops a body: a listing's filter or cursor is in it.
 struct RedirectMachine {
   /// The request of one hop.
   ///
@@ -51,8 +52,8 @@ struct RedirectMachine {
   /// Returns the next hop if an answer is a redirect; nil if it is the final answer.
   ///
   /// Throws `refusedLink` if there are too many redirects or a circle, and for a redirect from
-  /// https to http, to another scheme, or of a body to another origin; `status` for a redirect
-  /// without a target.
+  /// https to http, to another scheme, of a body to another origin, or by 301 or 302 of a POST with a
+  /// body, which would be lost; `status` for a redirect without a target.
   mutating func received(status: Int, location: String?) throws(PageError) -> Hop? {
     guard [301, 302, 303, 307, 308].contains(status) else { return nil }
     guard let location else {
@@ -75,6 +76,12 @@ struct RedirectMachine {
     let method = current.method
     let becomesGET =
       status == 303 ? method != .head : (status == 301 || status == 302) && method == .post
+    guard !becomesGET || !current.keepsBody || status == 303 else {
+      throw PageError(
+        .refusedLink,
+        "A redirect (\(status)) would make the POST a GET without its body, which asks for something else. If "
+          + "its target takes the body, start the walk there.")
+    }
     let hop: Hop
     do {
       var url = try URLReference(location.encodingBlanksOfQuery).resolved(against: current.url)

@@ -105,4 +105,18 @@ struct RedirectMachineTests {
     }
     #expect(error?.code == .refusedLink)
   }
+
+  @Test("301 and 302 drop no body: a GET without the filter of a POST lists something else")
+  func keepsBodies() throws {
+    for status in [301, 302] {
+      var withBody = try machine(method: .post, body: true)
+      let error = #expect(throws: PageError.self) {
+        try withBody.received(status: status, location: "/b/")
+      }
+      #expect(error?.code == .refusedLink)
+      #expect(error?.message.contains("without its body") == true)
+      var plain = try machine(method: .post, body: false)
+      #expect(try plain.received(status: status, location: "/b/")?.method == .get)
+    }
+  }
 }
