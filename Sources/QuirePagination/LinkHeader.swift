@@ -3,8 +3,9 @@ package import HTTPTypes
 /// The links of an answer's Link header fields, in order.
 ///
 /// The parser accepts what servers send beyond the standard: several field lines, commas and
-/// semicolons inside targets and quotes, relations without quotes. Text that it cannot read is
-/// skipped up to the next link. Parsing takes linear time. Source: RFC 8288, §3 and appendix B.
+/// semicolons inside targets and quotes, relations without quotes or in single ones. Text that it
+/// cannot read is skipped up to the next link, and kept: a next link in it must not be taken for
+/// none. Parsing takes linear time. Source: RFC 8288, §3 and appendix B.
 package struct LinkHeader {
   /// A link: its target byte for byte, and its parameters in order, with names in lower case.
   package struct Link: Hashable {
@@ -34,12 +35,24 @@ package struct LinkHeader {
   }
 
   let links: [Link]
+  /// The field lines with text that is no link.
+  private let broken: [String]
 
   package init(_ fields: HTTPFields) {
-    links = fields.lazy.filter { $0.name.canonicalName == "link" }.flatMap { field in
+    var (links, broken): ([Link], [String]) = ([], [])
+    for field in fields where field.name.canonicalName == "link" {
       var reader = Reader(rest: Array(field.value.utf8)[...])
-      return reader.links()
+      links += reader.links()
+      if reader.isBroken { broken.append(field.value) }
     }
+    (self.links, self.broken) = (links, broken)
+  }
+
+  /// Returns a field line that mentions the relation and has text that is no link; nil if there is
+  /// none.
+  func brokenField(mentioning relation: String) -> String? {
+    let relation = relation.lowercased()
+    return broken.first { $0.lowercased().contains(relation) }
   }
 
   /// Returns the first link with the relation whose parameters equal all `conditions`. Links with
@@ -59,6 +72,10 @@ package struct LinkHeader {
   /// A parser of one field line.
   private struct Reader {
     var rest: ArraySlice<UInt8>
+    /// Whether text was skipped that is no link.
+    private(set) var isBroken = false
+
+    init(rest: ArraySlice<UInt8>) { self.rest = rest }
 
     mutating func links() -> [Link] {
       var links: [Link] = []
@@ -79,6 +96,7 @@ package struct LinkHeader {
       guard let end = rest.firstIndex(of: UInt8(ascii: ">")) else {
         // No target is closed from here on, so the rest contains no link.
         rest = []
+        isBroken = true
         return nil
       }
       let target = String(decoding: rest[(rest.startIndex + 1)..<end], as: UTF8.self)
@@ -101,8 +119,10 @@ package struct LinkHeader {
           skip(Self.isBlank)
           value =
             rest.first == UInt8(ascii: "\"")
-            ? quoted() : text { $0 != UInt8(ascii: ",") && $0 != UInt8(ascii: ";") }
+            ? quoted()
+            : text { $0 != UInt8(ascii: ",") && $0 != UInt8(ascii: ";") }.withoutSingleQuotes
         }
+        if name.utf8.contains(UInt8(ascii: "\"")) { isBroken = true }
         if !name.isEmpty { parameters.append((name.lowercased(), value)) }
       }
     }
@@ -129,6 +149,7 @@ package struct LinkHeader {
 
     private mutating func skipLink() {
       while let byte = rest.first, byte != UInt8(ascii: ",") {
+        if !Self.isBlank(byte) { isBroken = true }
         if byte == UInt8(ascii: "\"") { _ = quoted() } else { rest.removeFirst() }
       }
     }
@@ -144,5 +165,12 @@ package struct LinkHeader {
     private static func isDelimiter(_ byte: UInt8) -> Bool {
       byte == UInt8(ascii: ";") || byte == UInt8(ascii: ",") || byte == UInt8(ascii: "=")
     }
+  }
+}
+
+extension String {
+  /// The text without a pair of single quotes around it, which some servers write for double ones.
+  fileprivate var withoutSingleQuotes: String {
+    count > 1 && first == "'" && last == "'" ? String(dropFirst().dropLast()) : self
   }
 }

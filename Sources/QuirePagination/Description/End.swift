@@ -7,8 +7,9 @@ extension Pagination {
   /// follows beats every rule that only infers an end, and a total that is not reached beats a
   /// short page.
   public enum End: Hashable, Sendable {
-    /// The continuation is missing, null, blank or one of these sentinels. Always active; list it
-    /// to add sentinels.
+    /// The continuation is missing, null, blank or one of these sentinels. Always active, except for
+    /// the key of an item where other rules are listed: there, a page of items without the key is
+    /// an error. List it to add sentinels.
     case noNext(sentinels: [String] = [])
     /// A flag of the server says whether more follows.
     case flag(FlagRule)

@@ -164,11 +164,24 @@ extension JSONValue {
 }
 
 extension JSONValue {
-  /// Returns whether this cursor precedes the other. Whole numbers of up to 128 bits are compared
-  /// as numbers, in quotes too; anything else by the bytes of its text.
+  /// Returns whether this cursor precedes the other. Whole numbers of up to 128 bits and decimals
+  /// are compared as numbers, in quotes too; anything else by the bytes of its text.
   func isLess(than other: JSONValue) -> Bool {
     let texts = (plainText, other.plainText)
     if let left = Int128(texts.0), let right = Int128(texts.1) { return left < right }
+    if let left = decimal, let right = other.decimal, left != right { return left < right }
     return texts.0.utf8.lexicographicallyPrecedes(texts.1.utf8)
+  }
+
+  /// The number, or the number that a text of digits with a point is; nil for any other text, which
+  /// may be an identifier such as `1e5`.
+  private var decimal: Double? {
+    switch self {
+    case .number(let text): Double(text)
+    case .string(let text):
+      text.utf8.allSatisfy { (0x30...0x39).contains($0) || "-.".utf8.contains($0) }
+        ? Double(text) : nil
+    case .null, .bool, .array, .object: nil
+    }
   }
 }

@@ -377,7 +377,8 @@ package struct AnswerReader: EnginePart {
   /// Returns whether the document is empty: protocol buffers write a message of defaults as `{}`.
   private func isBlank(_ document: any PageDocument) throws -> Bool {
     guard try document.count(at: "") ?? 0 == 0 else { return false }
-    return try document.value(at: "")?.isBlank ?? true
+    guard let value = try document.value(at: "") else { return true }
+    return value.isBlank && value != .null
   }
 
   private func hasNamedMember(_ answer: PageAnswer) throws -> Bool {

@@ -77,7 +77,11 @@ package struct ContinuationFinder: EnginePart {
     guard var next = try bookmark(after: answer, itemCount: itemCount) else {
       guard !isBackward else { return }
       let isBlank = try reader.hasEmptyCursor(answer)
-      if flag == .more {
+      if let path = itemKey, itemCount > 0, !endsWithoutNext,
+        try !isEnd(answer, itemCount: itemCount, &result)
+      {
+        result.nextFailure = Self.missingKey(at: path)
+      } else if flag == .more {
         result.nextFailure = isBlank ? Self.moreBehindEmptyCursor : Self.moreWithoutCursor
       } else if isBlank {
         if result.total?.kind == .remaining, result.total?.value != 0 {
@@ -112,6 +116,39 @@ package struct ContinuationFinder: EnginePart {
       next.total = result.total?.value
     }
     result.next = next.position
+  }
+
+  /// The path of the items' key from which alone the next page is requested; nil if there is
+  /// another source.
+  private var itemKey: PagePath? {
+    guard engine.nextPageClosure == nil, routes.count == 1 else { return nil }
+    return switch routes[0].next.untransformed {
+    case .lastItem(let path), .firstItem(let path), .maxItem(let path): path
+    default: nil
+    }
+  }
+
+  /// Whether the description says that a page without a continuation is the last.
+  private var endsWithoutNext: Bool {
+    pagination.end.isEmpty
+      || pagination.end.contains { if case .noNext = $0 { true } else { false } }
+  }
+
+  /// Whether a rule that infers the end says that a page without a continuation is the last.
+  private func isEnd(
+    _ answer: PageAnswer, itemCount: Int, _ result: inout Continuation
+  ) throws -> Bool {
+    let next = Bookmark(.token(.null))
+    let counts = try judge.readTotals(of: answer, next: next, itemCount: itemCount, &result)
+    return try judge.isEnd(answer, next: next, itemCount: itemCount, counts, &result)
+  }
+
+  private static func missingKey(at path: PagePath) -> PageError {
+    PageError(
+      .inconsistentTermination,
+      "The item that leads to the next page has no value at \(ServerText(path.text)), and by the "
+        + "description the listing does not end so. Data may be missing: name a value that all items have.",
+      remedies: [Remedy(.end, ["noNext"], condition: "if a page without one is the last")])
   }
 
   private static let moreWithoutCursor = PageError(
@@ -208,8 +245,8 @@ package struct ContinuationFinder: EnginePart {
     let value: JSONValue? =
       switch source {
       case .linkHeader(let rel, let conditions):
-        answer.links.first(relation: rel, where: conditions).map { .string($0.target) }
-      case .header(let name): answer.field(name)
+        try link(rel, where: conditions, in: answer)
+      case .header(let name): try cursor(inField: name, of: answer)
       case .body(let path): try bodyValue(at: path, in: answer)
       case .lastItem(let path): try answer.document.value(at: path, inLastItemOf: items)
       case .firstItem(let path):
@@ -232,6 +269,48 @@ package struct ContinuationFinder: EnginePart {
       }
     guard let value, !isNothing(value) else { return nil }
     return value
+  }
+
+  /// Returns the target of a Link field; nil if there is none. Throws `refusedLink` if a field that
+  /// may name it cannot be read, `invalidCursor` if its bytes are no text.
+  private func link(
+    _ relation: String, where conditions: [String: String], in answer: PageAnswer
+  ) throws -> JSONValue? {
+    if let link = answer.links.first(relation: relation, where: conditions) {
+      return .string(try Self.checkedText(link.target, inField: "Link"))
+    }
+    if let field = answer.links.brokenField(mentioning: relation) {
+      throw PageError(
+        .refusedLink,
+        "The answer's Link field mentions \"\(relation)\" and cannot be read (RFC 8288, section 3): "
+          + "\(ServerText(field)). Pages may be missing; ask the server's owner.")
+    }
+    return nil
+  }
+
+  /// Returns the value of a header field; nil if there is none. Throws `invalidCursor` if there are
+  /// several, or if its bytes are no text: neither can be sent back as it came.
+  private func cursor(inField name: String, of answer: PageAnswer) throws -> JSONValue? {
+    guard let field = HTTPField.Name(name) else { return nil }
+    let values = Set(answer.headerFields[values: field])
+    guard values.count < 2 else {
+      throw PageError(
+        .invalidCursor,
+        "The answer has several fields \(name), and only one of them can lead to the next page.")
+    }
+    return try values.first.map { .string(try Self.checkedText($0, inField: name)) }
+  }
+
+  /// Returns the text of a field. Throws `invalidCursor` for bytes that are not UTF-8, which were
+  /// replaced when the field was read.
+  private static func checkedText(_ text: String, inField name: String) throws -> String {
+    guard !text.unicodeScalars.contains("\u{FFFD}") else {
+      throw PageError(
+        .invalidCursor,
+        "The field \(name) has bytes that are not UTF-8: \(ServerText(text)). They cannot be sent back as "
+          + "they came; ask the server's owner for a cursor of ASCII.")
+    }
+    return text
   }
 
   private func all(_ sources: [String: Pagination.Next], in answer: PageAnswer) throws -> JSONValue

@@ -53,6 +53,26 @@ struct LinkHeaderTests {
     #expect(try header("").links.isEmpty)
   }
 
+  @Test(
+    "A field that mentions a relation and cannot be read is kept, so that it is not taken for none")
+  func broken() throws {
+    #expect(try header("<?p=2>; rel='next'").first(relation: "next")?.target == "?p=2")
+    let broken = [
+      #"?p=2; rel="next""#, #"<?p=2; rel="next""#, #"<?p=2> rel="next""#, #"<?p=2>; rel:"next""#,
+      #"<?p=2>; title="x; rel="NEXT""#,
+    ]
+    for text in broken {
+      let links = try header(text)
+      #expect(links.first(relation: "next") == nil, "\(text)")
+      #expect(links.brokenField(mentioning: "next") == text)
+      #expect(links.brokenField(mentioning: "prev") == nil)
+    }
+    for text in ["</a?next>; rel=self", "</a>; rel=prev;, ,", "", "</a>; rel=self; title=\"next\""]
+    {
+      #expect(try header(text).brokenField(mentioning: "next") == nil, "\(text)")
+    }
+  }
+
   @Test("Conditions on parameters choose among links of a relation")
   func conditions() throws {
     let links = try header(

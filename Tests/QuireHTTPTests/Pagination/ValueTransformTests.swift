@@ -109,6 +109,19 @@ struct ValueTransformTests {
     #expect(try follow(first, #"{"items":[]}"#) == nil)
   }
 
+  @Test("T15: the greatest value is that of the number, with decimals and exponents too")
+  func maxDecimal() throws {
+    let engine = try engine(
+      Pagination(next: .maxItem("/t"), send: .query("after"), end: [.emptyPage], items: ""))
+    for (values, greatest) in [
+      ("9.25,9.75,10.5", "10.5"), ("1e2,99", "1e2"), ("-1.5,-10.5", "-1.5"),
+      (#""9.75","10.5""#, "10.5"), (#""1e5","9d0""#, "9d0"), ("0.10,0.1", "0.10"),
+    ] {
+      let page = "[\(values.split(separator: ",").map { "{\"t\":\($0)}" }.joined(separator: ","))]"
+      #expect(try follow(engine, page)?.url == "https://a.test/l?after=\(greatest)", "\(values)")
+    }
+  }
+
   @Test("A template around an offset goes out with the first page too, and positions stay numbers")
   func templateOfOffset() throws {
     let description = Pagination(
