@@ -220,21 +220,6 @@ struct RowsPageDecoderTests {
     let page = TransportResponse.status(
       200, ["Content-Type": type, "Link": "</l?p=2>; rel=\"next\""], line)
     let nothing = TransportResponse.status(200, ["Content-Type": type])
-    let decoder = AutomaticPageDecoder(json: JSONRawPageDecoder(), xml: XMLRawPageDecoder())
-    func drain(
-      _ pagination: Pagination, _ responses: [TransportResponse]
-    ) async -> (items: Int, error: PageError?) {
-      var configuration = PageClient.Configuration()
-      configuration.retry = .never
-      let walk = PageClient(transport: CannedServer(responses), configuration: configuration)
-        .cursor(at: "https://a.test/l", pagination: pagination, decoder: decoder).walk()
-      do {
-        while try await walk.next() != nil {}
-        return (walk.report.items, nil)
-      } catch {
-        return (walk.report.items, error as? PageError)
-      }
-    }
     let byLink = Pagination(next: .linkHeader)
     #expect(await drain(byLink, [nothing]).error?.code == .truncated)
     let later = await drain(byLink, [page, nothing])
@@ -246,5 +231,42 @@ struct RowsPageDecoderTests {
     // Where the end of the connection is the only end, nothing shows that nothing was to come.
     let cut = TransportResponse.status(200, ["Content-Type": type], framing: .untilClose)
     #expect(await drain(byNumber, [page, cut]).error?.code == .truncated)
+  }
+
+  @Test("A table with none of the first page's names is no page: it may be a row, or an error")
+  func otherColumns() async throws {
+    func page(_ text: String, isLast: Bool = false) -> TransportResponse {
+      let link = isLast ? [:] : ["Link": "</l?p=2>; rel=\"next\""]
+      return .status(200, ["Content-Type": "text/csv"].merging(link) { own, _ in own }, text)
+    }
+    let (first, byLink) = (page("id,name\n1,a\n"), Pagination(next: .linkHeader))
+    for text in [
+      "3,c\n4,d\n", "Service unavailable\n", "Timed out, try again", "{\"error\":\"x\"}",
+    ] {
+      let result = await drain(byLink, [first, page(text, isLast: true)])
+      #expect(result.items == 1 && result.error?.code == .shape, "\(text)")
+    }
+    #expect(await drain(byLink, [page("{\"error\":\"x\"}", isLast: true)]).error?.code == .shape)
+    let other = await drain(byLink, [first, page("name,more\nb,1\n", isLast: true)])
+    #expect(other.items == 2 && other.error == nil)
+    let empty = await drain(byLink, [page(""), page("id\n1\n", isLast: true)])
+    #expect(empty.items == 1 && empty.error == nil)
+  }
+
+  /// Walks a listing whose pages are the answers.
+  private func drain(
+    _ pagination: Pagination, _ responses: [TransportResponse]
+  ) async -> (items: Int, error: PageError?) {
+    let decoder = AutomaticPageDecoder(json: JSONRawPageDecoder(), xml: XMLRawPageDecoder())
+    var configuration = PageClient.Configuration()
+    configuration.retry = .never
+    let walk = PageClient(transport: CannedServer(responses), configuration: configuration)
+      .cursor(at: "https://a.test/l", pagination: pagination, decoder: decoder).walk()
+    do {
+      while try await walk.next() != nil {}
+      return (walk.report.items, nil)
+    } catch {
+      return (walk.report.items, error as? PageError)
+    }
   }
 }

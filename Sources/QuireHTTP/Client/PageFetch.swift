@@ -252,6 +252,7 @@ final class PageFetch<Item: Sendable> {
     context.isProvenWhole = response.framing == .explicit
     context.formats = listing.format.format.map { [$0] } ?? engine.pagination.formats
     context.note = PageFormatNote()
+    context.columns = listing.format.columns
     let session = try decoder.begin(context)
     if let onHead, let bytes = context.expectedBytes,
       let next = engine.finder.next(inHeadOf: answer(to: response, document: EmptyDocument()))
@@ -345,7 +346,7 @@ final class PageFetch<Item: Sendable> {
       try engine.reader.brokenPromise(byRepetition: answer).map { throw $0 }
       return nil
     }
-    listing.format.bind(transfer.note?.format)
+    listing.format.bind(transfer.note?.format, columns: transfer.note?.columns)
     try findContinuation(after: transfer, answer)
     if transfer.itemCount > 0, let next = transfer.continuation.next { onNext?(next) }
     return try items ?? transfer.session.items()

@@ -123,8 +123,11 @@ public struct DecodingContext: Sendable {
   /// The page's size in bytes as the answer declares it: a hint for reserving memory, not to be
   /// trusted; nil if the answer declares none.
   package var expectedBytes: Int?
-  /// The note in which a decoder of several formats records the one that it chose.
+  /// The note in which a decoder records the format of the page, and the columns of a table.
   package var note: PageFormatNote?
+  /// The names of the columns of the listing's first table, as `PageFormatNote` has them; nil if
+  /// there was none.
+  package var columns: [[UInt8]]?
 
   /// Creates a context. By default, the items are at the root, a bad item throws, and the limits
   /// are those for APIs.
@@ -308,15 +311,26 @@ public enum PageFormat: String, Hashable, Sendable, CaseIterable {
 
 /// A shared note of the format in which a listing's pages arrive.
 package final class PageFormatNote: Sendable {
-  private let state = Mutex<PageFormat?>(nil)
+  private struct State {
+    var format: PageFormat?
+    var columns: [[UInt8]]?
+  }
+
+  private let state = Mutex(State())
 
   package init() {}
 
   /// The format, once it is known.
-  package var format: PageFormat? { state.withLock { $0 } }
+  package var format: PageFormat? { state.withLock { $0.format } }
 
-  /// Records the format unless one is recorded already.
-  package func bind(_ format: PageFormat?) {
-    state.withLock { $0 = $0 ?? format }
+  /// The names of a table's columns, each as the start of a JSON member, once they are known.
+  package var columns: [[UInt8]]? { state.withLock { $0.columns } }
+
+  /// Records the format, and the columns, unless one is recorded already.
+  package func bind(_ format: PageFormat?, columns: [[UInt8]]? = nil) {
+    state.withLock {
+      $0.format = $0.format ?? format
+      $0.columns = $0.columns ?? columns
+    }
   }
 }

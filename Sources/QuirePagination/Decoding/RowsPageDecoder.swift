@@ -9,7 +9,9 @@ import QuireCore
 /// In CSV, an empty cell without quotes is null, and every other cell is a text: none is guessed to
 /// be a number. A row whose length differs from the first line's makes the page `malformed`. If the
 /// Content-Type says that there are no names (`header=absent`, RFC 4180, section 3), they are `c1`,
-/// `c2` and so on. A first line `sep=;`, as spreadsheets write it, sets the delimiter. A table has
+/// `c2` and so on. A page whose first line has none of the names of the first page's is an error: it
+/// may be a row, or the words of one. A first line `sep=;`, as spreadsheets write it, sets the
+/// delimiter. A table has
 /// the encoding of its byte order mark, else that of the Content-Type's `charset`, else UTF-8; JSON
 /// Lines are in UTF-8.
 ///
@@ -35,7 +37,8 @@ public struct RowsPageDecoder<Item: Sendable>: PageDecoder {
     inner.items = .root
     context.note?.bind(format)
     return Session(
-      format: format, type: MediaType(context.contentType), base: try json.begin(inner))
+      format: format, type: MediaType(context.contentType), note: context.note,
+      columns: context.columns, base: try json.begin(inner))
   }
 
   /// Decodes a single value with the JSON decoder.
@@ -48,6 +51,9 @@ public struct RowsPageDecoder<Item: Sendable>: PageDecoder {
   private struct Session: PageDecoding {
     let format: PageFormat
     let type: MediaType
+    let note: PageFormatNote?
+    /// The columns of the listing's first page.
+    let columns: [[UInt8]]?
     var base: any PageDecoding<Item>
     var bytes: [UInt8] = []
 
@@ -65,7 +71,8 @@ public struct RowsPageDecoder<Item: Sendable>: PageDecoder {
         var table = TableText(
           page, delimiter: type.name == "text/tab-separated-values" ? 0x09 : nil,
           hasNames: type.parameter("header")?.lowercased() != "absent")
-        text = try table.json()
+        text = try table.json(after: columns)
+        note?.bind(format, columns: table.columns)
       default: text = try LinesText.json(page)
       }
       try base.receive(text)
@@ -223,6 +230,8 @@ struct TableText {
   /// Whether the first line names the columns.
   private let hasNames: Bool
   private var line = 1
+  /// The names in the first line, each as the start of a JSON member; nil if it has none.
+  private(set) var columns: [[UInt8]]?
 
   init(_ page: ArraySlice<UInt8>, delimiter: UInt8?, hasNames: Bool) {
     self.page = page
@@ -267,16 +276,22 @@ struct TableText {
     return known[counts.firstIndex(of: most) ?? 0]
   }
 
-  /// Returns the rows as a JSON array of objects.
+  /// Returns the rows as a JSON array of objects. `known` are the columns of the listing's first
+  /// page.
   ///
-  /// Throws `malformed` with the line where the text is no table, `truncated` if it ends inside a
-  /// row, and `limitExceeded` if long names make the rows many times as large as the page.
-  mutating func json() throws(PageError) -> [UInt8] {
+  /// Throws `malformed` with the line where the text is no table, `shape` if none of its names is
+  /// known, `truncated` if it ends inside a row, and `limitExceeded` if long names make the rows
+  /// many times as large as the page.
+  mutating func json(after known: [[UInt8]]? = nil) throws(PageError) -> [UInt8] {
     var output: [UInt8] = [UInt8(ascii: "[")]
     guard place < page.endIndex else { return output + [UInt8(ascii: "]")] }
     let names = try names()
     if Set(names).count < names.count {
       throw PageError(.malformed, "The first line of the table has a name twice.")
+    }
+    if hasNames {
+      try checkNames(names, known)
+      columns = names
     }
     while place < page.endIndex {
       let start = line
@@ -303,6 +318,19 @@ struct TableText {
     }
     output.append(UInt8(ascii: "]"))
     return output
+  }
+
+  private func checkNames(_ names: [[UInt8]], _ known: [[UInt8]]?) throws(PageError) {
+    let first = ServerText(bytes: page.prefix { $0 != 0x0A && $0 != 0x0D }, limit: 200)
+    guard page.first != UInt8(ascii: "{") else {
+      throw PageError(
+        .shape, "The page is said to be a table, and begins like an object of JSON: \(first)")
+    }
+    guard let known, Set(known).isDisjoint(with: names) else { return }
+    throw PageError(
+      .shape,
+      "The first line of the table has none of the names of the first page's: \(first). It may be a row, or "
+        + "an error in place of a page. Ask the server for names on each page.")
   }
 
   /// Reads the names of the columns from the first line, each as the start of a JSON member.
