@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import QuireCore
+import QuireCurl
 import QuireExport
 
 /// The tool's messages: always on standard error, in whole lines.
@@ -172,23 +173,14 @@ enum StandardDescriptors {
 /// loop traps if it cannot open one.
 enum DescriptorCheck {
   /// The most descriptors that a command needs at once: a few connections, the event loop, the
-  /// resolver, the certificate authorities, and its files.
-  static let needed = 24
+  /// resolver, the certificate authorities, its files, and those that the transport leaves free.
+  static let needed = 24 + DescriptorReserve.count
 
   /// Returns a message if the limit is too low; nil if it is high enough.
   static func complaint() -> String? {
-    var opened: [Int32] = []
-    defer { for descriptor in opened { close(descriptor) } }
-    while opened.count < needed {
-      let descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC)
-      guard descriptor < 0 else {
-        opened.append(descriptor)
-        continue
-      }
-      guard errno == EMFILE || errno == ENFILE else { return nil }
-      return "This process can open \(opened.count.counted("more file")) only, and needs \(needed)."
-        + " Raise the limit, such as by \"ulimit -n 256\", and run it again."
-    }
-    return nil
+    let available = DescriptorReserve.available(upTo: needed)
+    guard available < needed else { return nil }
+    return "This process can open \(available.counted("more file")) only, and needs \(needed)."
+      + " Raise the limit, such as by \"ulimit -n 256\", and run it again."
   }
 }

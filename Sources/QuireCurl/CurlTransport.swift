@@ -1,6 +1,7 @@
 import QuireCore
 public import QuireHTTP
 import QuirePagination
+import Synchronization
 
 /// A transport for HTTP/1.1 and HTTP/2 over libcurl.
 ///
@@ -18,6 +19,10 @@ import QuirePagination
 /// it has invited the server to send, a body is received as fast as it is sent, up to
 /// `TransferLimits.wireBytes`.
 ///
+/// The transport never takes the last file descriptors of its process, because a Swift program on
+/// Linux that has none left is ended by its runtime. A request for which fewer than 8 would be left
+/// fails with `connectFailed`, and may succeed later.
+///
 /// Dropping the transport closes its connections; `shutdown()` also waits until that is done.
 public final class CurlTransport: HTTPTransport {
   /// The transport with default settings, shared by the process. Never shut it down.
@@ -32,7 +37,17 @@ public final class CurlTransport: HTTPTransport {
   let mailbox = Mailbox()
   /// The resolver of host names.
   package let resolver: NameResolver
-  private let thread: DriverThread
+  private let driver = Mutex(Driver.idle)
+
+  /// `idle` → `started`, or `idle` → `shutDown`.
+  private enum Driver {
+    /// None was started yet, because nothing could start one.
+    case idle
+    /// Runs on this thread, or has ended.
+    case started(DriverThread)
+    /// None will be started.
+    case shutDown
+  }
 
   /// Creates a transport with its own connections and its own thread.
   ///
@@ -45,12 +60,18 @@ public final class CurlTransport: HTTPTransport {
   package init(_ configuration: Configuration, resolver: NameResolver) {
     self.configuration = configuration
     self.resolver = resolver
-    precondition(CurlDriver.libraryIsReady, "CurlTransport: libcurl could not be initialised")
-    let thread = DriverThread(name: "quire-curl") { [mailbox, ledger] in
-      CurlDriver.run(configuration: configuration, mailbox: mailbox, ledger: ledger)
+    _ = KeyLog.path
+    // What the process lacks now it may have when the first request is sent.
+    try? startDriver()
+  }
+
+  /// Starts the driver, unless it was started or the transport was shut down.
+  private func startDriver() throws(Shortage) {
+    try driver.withLock { driver throws(Shortage) in
+      guard case .idle = driver else { return }
+      driver = .started(
+        try CurlDriver.start(configuration, mailbox: mailbox, ledger: ledger))
     }
-    guard let thread else { preconditionFailure("CurlTransport: the system refused a thread") }
-    self.thread = thread
   }
 
   /// Sends `request` and returns once the final response head has arrived.
@@ -81,6 +102,12 @@ public final class CurlTransport: HTTPTransport {
   @inline(never)
   private func start(_ exchange: WireExchange) throws -> ResponseReader {
     let reader = ResponseReader(exchange, transport: self)
+    if mailbox.push(.start(exchange)) { return reader }
+    do throws(Shortage) {
+      try startDriver()
+    } catch {
+      throw PageError.shortage(error, for: exchange.request.host)
+    }
     guard mailbox.push(.start(exchange)) else { throw PageError.clientClosed }
     return reader
   }
@@ -116,17 +143,27 @@ public final class CurlTransport: HTTPTransport {
   /// Ends every transfer in flight with `clientClosed`, closes all connections, and returns when
   /// the thread has ended. Later requests throw `clientClosed`.
   public func shutdown() async {
+    let thread = endStarting()
     let done = Suspension<Void>()
     if mailbox.push(.shutDown(done)) {
       // Not cancellable: the shutdown ends when everything is closed.
       try? await done.value(onCancel: {})
     }
-    thread.join()
+    thread?.join()
+  }
+
+  /// Lets no driver be started from now on. Returns the thread of the one that was.
+  private func endStarting() -> DriverThread? {
+    driver.withLock { driver in
+      if case .started(let thread) = driver { return thread }
+      driver = .shutDown
+      return nil
+    }
   }
 
   deinit {
     mailbox.push(.stop)
-    thread.detach()
+    endStarting()?.detach()
   }
 }
 
@@ -142,11 +179,14 @@ extension CurlTransport: TaskExecutor {
   /// ```
   /// The loop must not belong to an actor. While it decodes and computes, no other request of the
   /// transport makes progress: give it a transport of its own, and do nothing in it that blocks.
-  /// Once the transport is shut down, its jobs run on the global executor.
+  /// Once the transport is shut down, and while the process has no thread or descriptors for it, its
+  /// jobs run on the global executor.
   public func enqueue(_ job: consuming ExecutorJob) {
     let job = UnownedJob(job)
-    guard !mailbox.push(.run(job, asUnownedTaskExecutor())) else { return }
-    globalConcurrentExecutor.enqueue(ExecutorJob(job))
+    let command = Mailbox.Command.run(job, asUnownedTaskExecutor())
+    if mailbox.push(command) { return }
+    try? startDriver()
+    if !mailbox.push(command) { globalConcurrentExecutor.enqueue(ExecutorJob(job)) }
   }
 }
 
@@ -185,7 +225,8 @@ extension CurlTransport {
     /// browsers. Over HTTP/1 it also bounds the window of `Cursor.parallel(_:)`, and the walk's
     /// report says so.
     public var connectionsPerHost: Int
-    /// The most connections at a time altogether; further requests wait. Default 256.
+    /// The most connections at a time altogether; further requests wait. Default 256. Never more
+    /// than half of the files that the process may have open (`ulimit -n`).
     public var connectionsTotal: Int
     /// The most requests to one host in flight at a time: streams of an HTTP/2 connection, or
     /// HTTP/1 requests, for which `connectionsPerHost` is the tighter bound. Further requests wait,

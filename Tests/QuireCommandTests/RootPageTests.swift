@@ -118,7 +118,7 @@ struct RootPageTests {
   func descriptors() async throws {
     let server = try FaultServer { _ in [.respond("[]")] }
     defer { server.stop() }
-    for count in [5, 6, 8, 10, 12, 16, 20, 24, 28] {
+    for count in [5, 6, 8, 10, 12, 16, 20, 24, 28, 32, 36, 40] {
       for command in ["export --next link --retries 0", "detect"] {
         let url = server.url("/things")
         let ending = try await Command.shell("ulimit -n \(count); \"$quire\" \(command) '\(url)'")

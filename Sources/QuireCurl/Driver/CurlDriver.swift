@@ -38,16 +38,31 @@ final class CurlDriver {
     return curl_global_init(Int(CURL_GLOBAL_DEFAULT)) == CURLE_OK
   }()
 
-  /// Runs until a command stops it.
-  static func run(
-    configuration: CurlTransport.Configuration, mailbox: Mailbox, ledger: Ledger
-  ) {
-    guard let multi = curl_multi_init() else {
-      preconditionFailure("CurlDriver: libcurl could not be initialised")
+  /// Starts a driver on a thread of its own, which runs until a command stops it, and opens its
+  /// mailbox.
+  static func start(
+    _ configuration: CurlTransport.Configuration, mailbox: Mailbox, ledger: Ledger
+  ) throws(Shortage) -> DriverThread {
+    guard DescriptorReserve.isFree else { throw .descriptors }
+    guard libraryIsReady, let multi = curl_multi_init() else { throw .memory }
+    // Without a descriptor to be woken by, a handle is made all the same.
+    guard curl_multi_wakeup(multi) == CURLM_OK else {
+      curl_multi_cleanup(multi)
+      throw .descriptors
     }
-    let driver = CurlDriver(configuration, mailbox: mailbox, ledger: ledger, multi: multi)
-    driver.loop()
-    driver.close()
+    let address = UInt(bitPattern: multi)
+    let thread = DriverThread(name: "quire-curl") {
+      guard let multi = UnsafeMutableRawPointer(bitPattern: address) else { return }
+      let driver = CurlDriver(configuration, mailbox: mailbox, ledger: ledger, multi: multi)
+      driver.loop()
+      driver.close()
+    }
+    guard let thread else {
+      curl_multi_cleanup(multi)
+      throw .threads
+    }
+    mailbox.open(address)
+    return thread
   }
 
   private init(
@@ -63,11 +78,10 @@ final class CurlDriver {
     quire_multi_set_long(multi, CURLMOPT_MAX_CONCURRENT_STREAMS, limit)
     quire_multi_set_long(
       multi, CURLMOPT_MAX_HOST_CONNECTIONS, max(1, configuration.connectionsPerHost))
-    quire_multi_set_long(
-      multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, max(1, configuration.connectionsTotal))
+    let connections = DescriptorReserve.connections(configuration.connectionsTotal)
+    quire_multi_set_long(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, connections)
     // By default libcurl keeps as many idle connections as there are handles at the moment.
-    quire_multi_set_long(multi, CURLMOPT_MAXCONNECTS, max(1, configuration.connectionsTotal))
-    mailbox.open(multi)
+    quire_multi_set_long(multi, CURLMOPT_MAXCONNECTS, connections)
   }
 
   private func loop() {
@@ -132,7 +146,7 @@ final class CurlDriver {
   private func start(_ exchange: WireExchange) {
     let kept = spare.popLast()
     guard let handle = kept ?? EasyHandle(configuration: configuration, ledger: ledger) else {
-      exchange.fail(PageError.outOfHandles)
+      exchange.fail(PageError.shortage(.memory, for: exchange.request.host))
       admitNext(after: exchange)
       return
     }
@@ -141,7 +155,14 @@ final class CurlDriver {
     transfers[ObjectIdentifier(exchange)] = transfer
     started += 1
     ledger.transferStarted()
-    curl_multi_add_handle(multi, handle.raw)
+    add(transfer)
+  }
+
+  /// Has libcurl perform a transfer, or ends it if libcurl has no memory for it.
+  private func add(_ transfer: Transfer) {
+    guard curl_multi_add_handle(multi, transfer.handle.raw) != CURLM_OK else { return }
+    let host = transfer.exchange.request.host
+    end(transfer, with: .failure(PageError.shortage(.memory, for: host)))
   }
 
   // MARK: What transfers tell
@@ -179,7 +200,7 @@ final class CurlDriver {
         if !isFresh { sentBack(transfer.exchange) }
         curl_multi_remove_handle(multi, raw)
         transfer.handle.set(CURLOPT_FRESH_CONNECT, isFresh ? 1 : 0)
-        curl_multi_add_handle(multi, raw)
+        add(transfer)
       }
     }
     return started != startedBefore
@@ -284,11 +305,5 @@ final class CurlDriver {
     spare = []
     curl_multi_cleanup(multi)
     for done in waitingForEnd { done.resume(returning: ()) }
-  }
-}
-
-extension PageError {
-  fileprivate static var outOfHandles: PageError {
-    PageError(.connectFailed, "libcurl could not make another handle; the process lacks memory.")
   }
 }

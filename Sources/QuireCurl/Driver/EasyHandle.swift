@@ -342,7 +342,11 @@ extension EasyHandle {
   /// Opens a socket for an attempt to connect, if the transfer may connect.
   func openSocket(_ wanted: curl_sockaddr) -> Int32 {
     connection = nil
-    guard transfer?.mayConnect == true else { return CURL_SOCKET_BAD }
+    guard let transfer, transfer.mayConnect else { return CURL_SOCKET_BAD }
+    guard DescriptorReserve.isFree else {
+      transfer.machine.lackedDescriptors()
+      return CURL_SOCKET_BAD
+    }
     #if canImport(Glibc)
       let descriptor = socket(
         wanted.family, wanted.socktype | Int32(SOCK_CLOEXEC.rawValue), wanted.protocol)
@@ -350,7 +354,11 @@ extension EasyHandle {
       let descriptor = socket(wanted.family, wanted.socktype, wanted.protocol)
       if descriptor >= 0 { _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC) }
     #endif
-    if descriptor >= 0 { attempts.append(ledger.withSockets { $0.open(descriptor) }) }
+    if descriptor >= 0 {
+      attempts.append(ledger.withSockets { $0.open(descriptor) })
+    } else if [EMFILE, ENFILE].contains(errno) {
+      transfer.machine.lackedDescriptors()
+    }
     return descriptor
   }
 

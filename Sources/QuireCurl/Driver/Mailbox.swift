@@ -26,7 +26,8 @@ final class Mailbox: Sendable {
     var commands: [Command] = []
     /// Whether the driver sleeps and was not woken since.
     var isAsleep = false
-    var isClosed = false
+    /// Whether there is a driver that reads the commands.
+    var isOpen = false
   }
 
   private let state = Mutex(State())
@@ -36,11 +37,11 @@ final class Mailbox: Sendable {
   private let multi = Mutex<UInt>(0)
   private let mail = Atomic<Bool>(false)
 
-  /// Adds a command; returns false if the driver has ended.
+  /// Adds a command; returns false if no driver runs, or if it has ended.
   @discardableResult
   func push(_ command: Command) -> Bool {
     let (isAccepted, mustWake) = state.withLock { state in
-      guard !state.isClosed else { return (false, false) }
+      guard state.isOpen else { return (false, false) }
       state.commands.append(command)
       mail.store(true, ordering: .releasing)
       defer { state.isAsleep = false }
@@ -57,10 +58,10 @@ final class Mailbox: Sendable {
   /// Whether there are commands, at the cost of one load.
   var hasMail: Bool { mail.load(ordering: .acquiring) }
 
-  /// Sets the handle in which the driver sleeps from now on.
-  func open(_ multi: UnsafeMutableRawPointer) {
-    let address = UInt(bitPattern: multi)
-    self.multi.withLock { $0 = address }
+  /// Accepts commands from now on, for a driver that sleeps in the multi handle at this address.
+  func open(_ address: UInt) {
+    multi.withLock { $0 = address }
+    state.withLock { $0.isOpen = true }
   }
 
   /// Returns all commands since the last call, in order.
@@ -85,7 +86,7 @@ final class Mailbox: Sendable {
   /// Refuses further commands and returns the unread ones; afterwards the handle may be freed.
   func close() -> [Command] {
     let unread = state.withLock { state in
-      state.isClosed = true
+      state.isOpen = false
       return empty(&state)
     }
     multi.withLock { $0 = 0 }

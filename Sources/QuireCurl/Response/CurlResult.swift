@@ -105,6 +105,8 @@ extension TransferMachine {
         remedies: [.raise(.init("Timeouts.connect"))])
     case CURLE_SSL_CONNECT_ERROR:
       return handshake(result)
+    case _ where lacksDescriptors:
+      return PageError.shortage(.descriptors, for: host)
     default:
       // libcurl's usual message says the same in other words.
       let reason = result.detail.hasPrefix("Failed to connect") ? "" : result.reason

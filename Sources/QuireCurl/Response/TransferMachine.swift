@@ -40,6 +40,8 @@ struct TransferMachine {
   private(set) var parser: ResponseHeadParser
   private var hasRetried = false
   private var mustStartAfresh = false
+  /// Whether no socket could be opened for a connection.
+  private(set) var lacksDescriptors = false
   private var failure: PageError?
   private var sent: ContinuousClock.Instant?
   private var stall: StallMeter?
@@ -93,6 +95,9 @@ struct TransferMachine {
   mutating func refused(_ objection: String) {
     if failure == nil { failure = PageError.refusedAddress(of: host, objection) }
   }
+
+  /// Notes that the process has too few descriptors for a connection.
+  mutating func lackedDescriptors() { lacksDescriptors = true }
 
   /// Notes that the connection stands and the request is about to be sent, to an origin that has
   /// given `answers` answers over HTTP/2.

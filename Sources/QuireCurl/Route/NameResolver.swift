@@ -102,14 +102,21 @@ package final class NameResolver: Sendable {
     }
   }
 
-  /// Has a thread look up a name. If no thread can be begun, the look-up has failed, and so have
-  /// those behind it.
+  /// Has a thread look up a name. If none can be begun, one that is at work does it later; if there
+  /// is none, the look-up has failed, and so have those behind it.
   private func start(_ first: String) {
     var next: String? = first
     while let name = next {
-      if begin({ [self] in work(name) }) { return }
-      next = found(name, .failed)
+      if begin({ [self] in work(name) }) || isLeft(name) { return }
+      next = found(name, .notAsked(.threads))
     }
+  }
+
+  /// Leaves a name to the threads that are at work; returns false if there is none.
+  private func isLeft(_ name: String) -> Bool {
+    let isLeft = state.withLock { $0.machine.threadRefused(for: name) }
+    if isLeft { threads.subtract(1, ordering: .relaxed) }
+    return isLeft
   }
 
   /// Looks up one name after another, until none is queued.
@@ -128,9 +135,16 @@ package final class NameResolver: Sendable {
       return (state.waiters.removeValue(forKey: name) ?? [], result, next)
     }
     for waiter in waiters {
-      waiter.resume(with: result.map(Result.success) ?? .failure(Self.unknown(name)))
+      waiter.resume(with: result.map(Result.success) ?? .failure(Self.error(outcome, name)))
     }
     return next
+  }
+
+  private static func error(_ outcome: ResolverMachine.Outcome, _ name: String) -> PageError {
+    guard case .notAsked(let shortage) = outcome else { return unknown(name) }
+    return PageError(
+      .connectFailed,
+      "The name of \(ServerText(name, limit: 80)) could not be resolved: \(shortage.words)")
   }
 
   private static func unknown(_ name: String) -> PageError {
@@ -154,6 +168,7 @@ package final class NameResolver: Sendable {
 
   /// The system's resolver.
   package static let system: Lookup = { name in
+    guard DescriptorReserve.isFree else { return .notAsked(.descriptors) }
     var hints = addrinfo()
     hints.ai_protocol = Int32(IPPROTO_TCP)
     hints.ai_flags = AI_ADDRCONFIG
@@ -161,6 +176,8 @@ package final class NameResolver: Sendable {
     let status = getaddrinfo(name, nil, &hints, &list)
     defer { if let list { freeaddrinfo(list) } }
     guard status == 0 else {
+      // Without descriptors for its files and sockets, a resolver may call any name unknown.
+      guard DescriptorReserve.isFree else { return .notAsked(.descriptors) }
       return status == EAI_NONAME ? .none : .failed
     }
     var addresses: [IPAddress] = []
@@ -204,6 +221,8 @@ package struct ResolverMachine {
     case none
     /// The resolver did not answer.
     case failed
+    /// The process lacked what is needed to ask the resolver.
+    case notAsked(Shortage)
   }
 
   enum Action: Equatable {
@@ -281,7 +300,19 @@ package struct ResolverMachine {
     case .failed:
       failed[name] = now
       return stale(name, at: now)
+    case .notAsked:
+      return stale(name, at: now)
     }
+  }
+
+  /// Handles that no thread could be begun for a name. Returns whether the name was queued for those
+  /// that are at work; if there is none, it must be `found`.
+  mutating func threadRefused(for name: String) -> Bool {
+    guard atWork.count > 1 else { return false }
+    atWork.remove(name)
+    queue.add(name)
+    queued.insert(name)
+    return true
   }
 
   /// Returns the next name for a thread that has done its work; nil if the thread may end.
