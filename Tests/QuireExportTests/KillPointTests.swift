@@ -306,6 +306,17 @@ struct KillPointTests {
     }
   }
 
+  @Test("Q1: a file that cannot be opened for want of descriptors is named, and what to do")
+  func fewDescriptors() throws {
+    let folder = try Folder()
+    var calls = FileCalls.system
+    calls.open = { _, _ in -EMFILE }
+    let error = #expect(throws: SinkError.self) { try GenerationFile(folder("a"), calls) }
+    #expect(error?.code == .writeFailed && error?.reason == EMFILE)
+    #expect(error?.message.contains(folder("a")) == true)
+    #expect(error?.message.contains("ulimit -n") == true)
+  }
+
   @Test("K6: a checkpoint that is damaged is not left open")
   func closesDamaged() throws {
     let folder = try Folder()

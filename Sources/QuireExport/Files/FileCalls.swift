@@ -126,9 +126,14 @@ struct SinkFile {
 
   static func failure(_ reason: Int32, _ verb: String, _ path: String) -> SinkError {
     let words = String(cString: strerror(reason))
-    let advice =
-      reason == ENOSPC || reason == EDQUOT
-      ? " Make room, then run the same export again: it goes on." : ""
+    let remedy: String? =
+      switch reason {
+      case ENOSPC, EDQUOT: "Make room"
+      case EMFILE: "Raise the limit on open files, such as by \"ulimit -n\""
+      case ENFILE: "Let other programs close files"
+      default: nil
+      }
+    let advice = remedy.map { " \($0), then run the same export again: it goes on." } ?? ""
     return SinkError(.writeFailed, "Cannot \(verb) \(path): \(words).\(advice)", reason: reason)
   }
 }
