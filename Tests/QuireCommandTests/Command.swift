@@ -71,6 +71,13 @@ struct Command {
       environment: ["quire": quire])
   }
 
+  /// Runs a script in which no file grows beyond a number of KiB, as on a full disk; the signal that
+  /// comes with such a limit is ignored.
+  static func shell(_ script: String, maximumFileSize kibibytes: Int) throws -> Command {
+    // ThreadSanitizer begins by writing a larger file to this folder, and traps if it is cut.
+    try shell("trap '' XFSZ; ulimit -f \(kibibytes); export TMPDIR=/nowhere; \(script)")
+  }
+
   /// Runs a program to its end.
   static func run(
     _ program: String = "quire", _ arguments: String..., environment: [String: String] = [:]

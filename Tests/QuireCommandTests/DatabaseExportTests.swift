@@ -98,11 +98,10 @@ import Testing
     let server = try server(size: 100)
     defer { server.stop() }
     let place = try Place()
-    // A limit on the size of files refuses a write as a full disk does.
     let line =
       "\"$quire\" export \(server.url("/")) -o \(place.path) --table items --next page "
       + "--send query:page --end empty"
-    let full = try await Command.shell("trap '' XFSZ; ulimit -f 40; \(line)").end()
+    let full = try await Command.shell(line, maximumFileSize: 40).end()
     #expect(full.status == 1 && full.errors.contains(place.path), "\(full.errors)")
     let ending = try await Command.shell(line).end()
     #expect(ending.status == 0, "\(ending.errors)")

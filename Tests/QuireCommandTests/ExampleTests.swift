@@ -100,14 +100,16 @@ struct ExampleTests {
 
   @Test("15-Rate: FiftyWalks drains fifty listings of a server that would refuse them one by one")
   func fiftyWalks() async throws {
+    let isFirst = Atomic(true)
     let server = try FaultServer { request in
       let page = request.target.contains("page=2") ? 2 : 1
-      let link = "<\(request.target)&page=2>; rel=\"next\""
-      return [
-        .respond(
-          #"{"items":[\#(page)]}"#,
-          headers: [("Content-Type", "application/json")] + (page == 1 ? [("Link", link)] : []))
-      ]
+      var headers = [("Content-Type", "application/json")]
+      if page == 1 { headers.append(("Link", "<\(request.target)&page=2>; rel=\"next\"")) }
+      // However slow the program is, its walks have to wait for this.
+      if isFirst.exchange(false, ordering: .relaxed) {
+        headers += [("RateLimit-Remaining", "0"), ("RateLimit-Reset", "2")]
+      }
+      return [.respond(#"{"items":[\#(page)]}"#, headers: headers)]
     }
     defer { server.stop() }
     let ending = try await Command.run("FiftyWalks", server.url("/list"))

@@ -247,9 +247,7 @@ struct ExportFailureTests {
     try await DemoServer.whileServing(port: 0) { origin in
       let export =
         "$quire export \(origin)/link-header --preset linkHeader -o \(file.path) --commit-every 0"
-      // A limit of 100 blocks of 1,024 bytes; the signal that comes with it is ignored.
-      let script = "trap '' XFSZ; ulimit -f 100; exec \(export)"
-      let failed = try await Command.shell(script).end()
+      let failed = try await Command.shell("exec \(export)", maximumFileSize: 100).end()
       #expect(failed.status == 1)
       #expect(failed.errors.contains("File too large"))
       let kept = try file.lines().count
@@ -382,8 +380,8 @@ struct ExportFailureTests {
     let file = TemporaryFile(before)
     try await DemoServer.whileServing(port: 0) { origin in
       let export = "$quire export \(origin)/link-header --preset linkHeader"
-      let script = "trap '' XFSZ; ulimit -f 60; exec \(export) \(redirection) \(file.path)"
-      let failed = try await Command.shell(script).end()
+      let script = "exec \(export) \(redirection) \(file.path)"
+      let failed = try await Command.shell(script, maximumFileSize: 60).end()
       #expect(failed.status == 1)
       #expect(failed.errors.contains("File too large"))
       let kept = try file.text()

@@ -229,7 +229,7 @@ import Testing
   func fullState() async throws {
     let forge = try Forge()
     let file = try forge.file()
-    let full = try await Command.shell("trap '' XFSZ; ulimit -f 4; $quire sync '\(file)'").end()
+    let full = try await Command.shell("$quire sync '\(file)'", maximumFileSize: 4).end()
     #expect(full.status == 1 && forge.server.requests.isEmpty)
     #expect(
       full.errors.contains("forge.state.db: ") && !full.errors.contains("while executing"),
