@@ -123,6 +123,11 @@ extension SinkError {
       self.init(
         .writeFailed,
         "\(path): there is no room left for the database (\(message)). Make room, and go on.")
+    case .SQLITE_CANTOPEN:
+      self.init(
+        .writeFailed,
+        "\(path): the database or its journal cannot be opened (\(message)). Its folder must be writable, and the "
+          + "process allowed to open more files, such as by \"ulimit -n\". See to that, and go on.")
     case .SQLITE_TOOBIG:
       self.init(
         .unfit, "\(path): an item is larger than SQLite can hold (\(message)).")

@@ -27,6 +27,19 @@ import Testing
     }
   }
 
+  @Test("Q1: a database whose journal cannot be opened is named, and what to do")
+  func journalNotOpened() async throws {
+    let tables = try Tables()
+    // A folder in its place is refused as a lack of descriptors is.
+    try FileManager.default.createDirectory(
+      atPath: tables.path + "-journal", withIntermediateDirectories: false)
+    let error = await #expect(throws: SinkError.self) {
+      try await tables.write(tables.sink(), [#"{"id":1}"#])
+    }
+    #expect(error?.code == .writeFailed)
+    #expect(error?.message.contains("open more files") == true)
+  }
+
   @Test("16-Key: a later item takes the place of the one with its key, whole, where that one stood")
   func replacesByKey() async throws {
     let tables = try Tables()
