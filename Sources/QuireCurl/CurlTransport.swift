@@ -276,9 +276,12 @@ extension CurlTransport {
 }
 
 extension CurlTransport.Configuration {
+  /// The most connections at a time, by the settings and by the files that the process may open.
+  var connectionsAtOnce: Int { DescriptorReserve.connections(connectionsTotal) }
+
   /// Returns the number of requests to one host that can run at the same time.
   func requestsAtOnce(overHTTP2: Bool) -> Int {
-    let connections = max(1, min(connectionsPerHost, connectionsTotal))
+    let connections = max(1, min(connectionsPerHost, connectionsAtOnce))
     return overHTTP2 ? max(requestsPerHost, connections) : connections
   }
 }

@@ -78,7 +78,7 @@ final class CurlDriver {
     quire_multi_set_long(multi, CURLMOPT_MAX_CONCURRENT_STREAMS, limit)
     quire_multi_set_long(
       multi, CURLMOPT_MAX_HOST_CONNECTIONS, max(1, configuration.connectionsPerHost))
-    let connections = DescriptorReserve.connections(configuration.connectionsTotal)
+    let connections = configuration.connectionsAtOnce
     quire_multi_set_long(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, connections)
     // By default libcurl keeps as many idle connections as there are handles at the moment.
     quire_multi_set_long(multi, CURLMOPT_MAXCONNECTS, connections)
