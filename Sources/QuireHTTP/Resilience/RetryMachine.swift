@@ -54,6 +54,9 @@ struct RetryMachine {
   private var outageBegan = Duration.zero
   /// The number of requests that ended in an outage.
   private var outageRequests = 0
+  /// The number of waits that the server asked for, of which patience pays, and when they began.
+  private var pauses = 0
+  private var pausesBegan = Duration.zero
 
   init(policy: RetryPolicy, isRepeatable: Bool) {
     self.policy = policy
@@ -81,8 +84,11 @@ struct RetryMachine {
       return waitOut(
         failure, wireRequests: wireRequests, random: random, now: now, debt: debt, probes: probes)
     }
+    if let action = pause(failure, wireRequests: wireRequests, now: now, debt: debt) {
+      return action
+    }
     failures += 1
-    let wireRequests = wireRequests - polls - outageRequests
+    let wireRequests = wireRequests - polls - outageRequests - pauses
     var error = failure.error
     error.attempts = max(wireRequests, failures)
     let isCurable =
@@ -121,7 +127,7 @@ struct RetryMachine {
   ) -> Action {
     if outages == 0 { outageBegan = now }
     outages += 1
-    outageRequests = max(wireRequests - polls - failures, outages)
+    outageRequests = max(wireRequests - polls - failures - pauses, outages)
     var error = failure.error
     error.attempts = max(wireRequests, outages)
     if let wait = failure.retryAfter, wait > policy.maximumRetryAfter {
@@ -137,6 +143,30 @@ struct RetryMachine {
     let own = probe > 0 ? Self.wait(beforeProbe: probe, random) : policy.delay * random
     let wait = max(min(own, remaining), failure.retryAfter ?? .zero)
     return .probe(after: wait, remaining: remaining)
+  }
+
+  /// Waits as long as a server asks that throttles its clients: with patience, that costs no attempt,
+  /// because others may have used up what it allows. Returns nil for any other failure.
+  private mutating func pause(
+    _ failure: Failure, wireRequests: Int, now: Duration, debt: Int
+  ) -> Action? {
+    guard failure.isThrottling, let wait = failure.retryAfter, wait <= policy.maximumRetryAfter,
+      failure.cure == .retries, policy.patience > .zero, isRepeatable || failure.wasRefused
+    else { return nil }
+    if pauses == 0 { pausesBegan = now }
+    var error = failure.error
+    error.attempts = max(wireRequests, failures + pauses + 1)
+    // The first wait is the server's, however long it is.
+    guard pauses == 0 || now - pausesBegan + wait <= policy.patience else {
+      error.message +=
+        " It asked for waits of more than the \(policy.patience.words) of patience. Resume later from the "
+        + "checkpoint."
+      error.remedies.append(Remedy(.init("RetryPolicy.patience"), condition: "to wait longer"))
+      return .fail(error)
+    }
+    if let error = debtError(error, debt: debt) { return .fail(error) }
+    pauses += 1
+    return .retry(after: wait)
   }
 
   private static func wait(beforeProbe probe: Int, _ random: Double) -> Duration {
@@ -167,7 +197,7 @@ struct RetryMachine {
   /// Returns the number of requests that the next attempt may send, including silent replays, after
   /// `wireRequests` requests.
   func requestsLeft(afterWireRequests wireRequests: Int) -> Int {
-    max(1, policy.attempts - max(wireRequests - polls, failures))
+    max(1, policy.attempts - max(wireRequests - polls - pauses, failures))
   }
 
   /// Polls a page that the server is preparing, as often and for as long as the policy allows.

@@ -52,6 +52,37 @@ struct RetryMachineTests {
     }
   }
 
+  @Test("12-K3: with patience, the waits that a server asks for cost no attempt")
+  func pauses() {
+    var policy = RetryPolicy(attempts: 2)
+    policy.patience = .seconds(60)
+    var machine = RetryMachine(policy: policy, isRepeatable: true)
+    let short = failure(throttling: true, after: .seconds(10))
+    for number in 1...6 {
+      let action = machine.failed(
+        short, wireRequests: number, random: 0, now: .seconds(10 * number))
+      #expect(delay(action) == .seconds(10), "\(number)")
+    }
+    #expect(machine.requestsLeft(afterWireRequests: 6) == 2)
+    guard
+      case .fail(let error) = machine.failed(
+        short, wireRequests: 7, random: 0, now: .seconds(70))
+    else {
+      Issue.record("the patience was over")
+      return
+    }
+    #expect(error.attempts == 7 && error.message.contains("patience"))
+    var one = RetryMachine(policy: policy, isRepeatable: true)
+    #expect(
+      delay(one.failed(failure(throttling: true, after: .seconds(90)), wireRequests: 1, random: 0))
+        == .seconds(90))
+    // Other failures are attempts as before.
+    #expect(delay(one.failed(failure(), wireRequests: 2, random: 0)) == .zero)
+    #expect(delay(one.failed(failure(), wireRequests: 3, random: 0)) == nil)
+    var post = RetryMachine(policy: policy, isRepeatable: false)
+    #expect(delay(post.failed(short, wireRequests: 1, random: 0)) == nil)
+  }
+
   @Test("H-5: Retry-After is waited for exactly, and one beyond the cap throws throttled")
   func retryAfter() {
     var machine = RetryMachine(policy: RetryPolicy(attempts: 9), isRepeatable: true)
