@@ -108,6 +108,7 @@ final class ExportRun {
       switch await feed.next(by: due) {
       case .page(let page):
         var (written, isOver) = (page, false)
+        if let time = page.http?.serverTime { increment?.note(serverTime: time) }
         if let (new, isKnown) = try increment?.take(page.items) {
           (written.items, isOver) = (new, isKnown)
         }

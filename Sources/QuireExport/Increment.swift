@@ -73,8 +73,11 @@ struct IncrementMachine {
   /// `recent` as the previous run left it, and its stored form.
   private let before: [JSONValue: Known]
   private let storedBefore: JSONValue
-  /// When the run began, in seconds since 1970.
-  private let began: Double
+  /// When the run began, in seconds since 1970, by the clock here or the server's, whichever is
+  /// behind.
+  private var began: Double
+  /// The most seconds by which the server's clock is taken to be behind; more is no clock.
+  private static let mostSkew = 86_400.0
 
   private struct Known {
     var value: JSONValue
@@ -114,6 +117,13 @@ struct IncrementMachine {
     members.append(.init("recent", Self.stored(seenAgain)))
     members.append(.init("before", storedBefore))
     return .object(members)
+  }
+
+  /// Notes the server's time in seconds since 1970, as a page tells it. By a clock that is ahead
+  /// here, what changes during the run would lie before its beginning, and never be read again.
+  mutating func note(serverTime: Double) {
+    guard serverTime < began, began - serverTime <= Self.mostSkew else { return }
+    (began, nextSince) = (serverTime, nil)
   }
 
   /// Returns the new items of a page, and whether the listing has reached items of earlier runs.

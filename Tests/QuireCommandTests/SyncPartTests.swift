@@ -771,6 +771,30 @@ import Testing
     #expect(try copy.rows("SELECT id FROM items ORDER BY id") == ["10", "20", "30"])
   }
 
+  @Test("16-Increment: where the clock here is ahead, a run began by the server's clock")
+  func followsServerClock() async throws {
+    // Two hours behind, and an item that changed during the run.
+    let time = Int(Date().timeIntervalSince1970) - 7200
+    let format = DateFormatter()
+    (format.locale, format.timeZone) = (
+      Locale(identifier: "en_US_POSIX"), TimeZone(secondsFromGMT: 0)
+    )
+    format.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+    let date = format.string(from: Date(timeIntervalSince1970: Double(time)))
+    let server = try FaultServer { _ in
+      [.respond("{\"items\":[{\"id\":1,\"t\":\(time + 1200)}]}", headers: [("Date", date)])]
+    }
+    defer { server.stop() }
+    let copy = try Copy(
+      "{url: '\(server.url("/x"))', key: id, since: {field: /t, parameter: after}, pagination: \(Self.pages)}"
+    )
+    for _ in 1...2 {
+      let ending = try await copy.run()
+      #expect(ending.status == 0, "\(ending.errors)")
+    }
+    #expect(server.requests.last?.target == "/x?after=\(time - 300)")
+  }
+
   @Test("16-Increment: a listing that was not there is read whole when it is")
   func readsLateListing() async throws {
     let family = Family([1: 1, 2: 2], [1: [10: 5]])

@@ -41,6 +41,12 @@ public struct HTTPPageInfo: Sendable {
       document: document, requestedBookmark: sent)
   }
 
+  /// The answer's Date in seconds since 1970 (RFC 9110, section 6.6.1); nil if it has none that can
+  /// be read.
+  package var serverTime: Double? {
+    head.headerFields[.date].flatMap(HTTPDate.secondsSince1970)
+  }
+
   /// The number of items of a full page; nil if unknown.
   package var pageSize: Int? { listing.engine.pageSize }
 
