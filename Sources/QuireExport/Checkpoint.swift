@@ -40,6 +40,8 @@ public struct Checkpoint: Hashable, Sendable {
   /// The items that the server has sent and declared during the run. `received` is nil if the run
   /// did not begin at the start of its listing.
   package var tally = ItemTally(received: nil)
+  /// The file beside the destination that holds the items set aside; nil if there is none.
+  package var aside: AsideFile?
   /// The digests that identify the listing; empty if its source cannot tell listings apart.
   public var listing: [String: String]
   /// The state that later runs need, such as the greatest value seen; see `Increment`.
@@ -65,6 +67,23 @@ public struct Checkpoint: Hashable, Sendable {
   /// short of the complete run that it was to replace. In the second case the sink drops the items
   /// beside the destination.
   public var isOver: Bool { isComplete || fellShort }
+}
+
+/// The state at a commit of the file that holds the items set aside. What stands behind it in the
+/// file belongs to pages that were not committed.
+package struct AsideFile: Hashable, Sendable, Codable {
+  /// The file's absolute path; nil if the system does not tell it.
+  package var path: String?
+  /// The file's length in bytes.
+  package var bytes: Int
+  /// The check sum of those bytes; nil if the file could not be read.
+  package var checksum: String?
+
+  package init(path: String?, bytes: Int, checksum: String?) {
+    self.path = path
+    self.bytes = bytes
+    self.checksum = checksum
+  }
 }
 
 /// The numbers of items that a listing, or a part of it, has sent and declared. They decide whether
@@ -155,6 +174,7 @@ extension Checkpoint {
     var fellShort: Bool?
     var received: Int?
     var declared: Int?
+    var aside: AsideFile?
     var listing: [String: String]
     var memory: TaggedJSONValue?
 
@@ -169,6 +189,7 @@ extension Checkpoint {
       standing = checkpoint.replacedMissing
       fellShort = checkpoint.fellShort ? true : nil
       (received, declared) = (checkpoint.tally.received, checkpoint.tally.declared)
+      aside = checkpoint.aside
       listing = checkpoint.listing
       memory = checkpoint.memory.map(TaggedJSONValue.init)
     }
@@ -183,6 +204,7 @@ extension Checkpoint {
       checkpoint.replacedMissing = standing
       checkpoint.fellShort = fellShort ?? false
       (checkpoint.tally.received, checkpoint.tally.declared) = (received, declared)
+      checkpoint.aside = aside
       checkpoint.memory = memory?.value
       return checkpoint
     }

@@ -67,6 +67,38 @@ struct ContinuedFile {
     return content
   }
 
+  /// The part of a file that a later run keeps.
+  struct Part {
+    /// Its length in bytes; the run cuts off the rest.
+    var bytes: Int
+    /// Its check sum; nil if the file could not be read.
+    var checksum: FileSum?
+    /// Whether a line ends at its end.
+    var endsLine: Bool
+  }
+
+  /// Reads the file, and returns the part to keep: what was committed as `aside` if the file begins
+  /// with it and goes on as an export does, else all of it. Throws `CancellationError`.
+  func part(committedAs aside: AsideFile?) throws -> Part {
+    let content = try content(upTo: aside?.bytes)
+    if let aside, let path = aside.path, path == file.resolvedPath, let sum = content.recorded,
+      aside.checksum == sum.text, isOwn(at: aside.bytes)
+    {
+      return Part(bytes: aside.bytes, checksum: sum, endsLine: true)
+    }
+    // A file that cannot be read is taken to be whole.
+    let endsLine = content.checksum == nil || content.lineEnd == size
+    return Part(bytes: size, checksum: content.checksum, endsLine: endsLine)
+  }
+
+  /// Whether the file ends at `offset`, or goes on there as a line of an export does.
+  private func isOwn(at offset: Int) -> Bool {
+    var start = [UInt8](repeating: 0, count: min(size - offset, 2))
+    guard !start.isEmpty else { return true }
+    let count = file.read(&start, at: offset) ?? 0
+    return count > 0 && "{\"".utf8.starts(with: start.prefix(count))
+  }
+
   private func check(_ content: Content, _ point: ResumePoint, _ record: FileRecord?) throws {
     guard file.isFile else { return }
     guard size > 0 else {

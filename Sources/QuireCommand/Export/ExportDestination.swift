@@ -24,7 +24,7 @@ struct ExportDestination: Sink {
     do {
       let isContinued = session.checkpoint != nil || files.point != nil
       let aside = try await files.openBadItems(
-        isContinued: isContinued, opening.isStopping, record)
+        isContinued: isContinued, from: session.checkpoint?.aside, opening.isStopping, record)
       return Session(
         base: session, aside: BadItemWriter(aside, meter: meter), record: record,
         file: base as? FileSink)
@@ -60,6 +60,11 @@ struct ExportDestination: Sink {
 
     func commit(_ checkpoint: Checkpoint) async throws {
       if checkpoint.isComplete { try aside.finish() }
+      var checkpoint = checkpoint
+      if let file = aside.record {
+        // Where the next run finds the items of pages that were committed.
+        checkpoint.aside = AsideFile(path: file.path, bytes: file.bytes, checksum: file.checksum)
+      }
       try await base.commit(checkpoint)
     }
 

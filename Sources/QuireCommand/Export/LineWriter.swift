@@ -16,6 +16,8 @@ final class LineWriter {
   private var inherited: off_t
   /// Whether the file is still to be emptied.
   private var isStale: Bool
+  /// Whether bytes behind `committed` are still to be cut off.
+  private var hasRest = false
   /// The check sum of the file up to the last commit; nil if the file could not be read.
   private var checksum: FileSum?
   private let isStopping: @Sendable () -> Bool
@@ -45,6 +47,15 @@ final class LineWriter {
   /// Continues the check sum with what `content` found in the file.
   func continueChecksum(from content: ContinuedFile.Content) { checksum = content.checksum }
 
+  /// Continues behind the part of the file to keep: the first commit cuts off the rest, and ends a
+  /// line that has no end.
+  func goOn(behind part: ContinuedFile.Part) {
+    hasRest = part.bytes < committed
+    committed = off_t(part.bytes)
+    checksum = part.checksum
+    if !part.endsLine { buffer.append(UInt8(ascii: "\n")) }
+  }
+
   /// Buffers the line that `write` appends, until the next commit.
   func appendLine(_ write: (inout [UInt8]) -> Void) {
     write(&buffer)
@@ -59,7 +70,7 @@ final class LineWriter {
   /// Throws `OutputFailure`, or `CancellationError` if the export is to stop while the output's
   /// reader takes nothing.
   func commit() throws {
-    try emptyIfStale()
+    try cutBack()
     do {
       try OutputFailure.write(buffer, to: descriptor, path: file.path, isStopping)
     } catch {
@@ -73,11 +84,11 @@ final class LineWriter {
     buffer.removeAll(keepingCapacity: true)
   }
 
-  private func emptyIfStale() throws {
-    guard isStale else { return }
-    guard ftruncate(descriptor, 0) == 0 else { throw failure }
-    inherited = 0
-    isStale = false
+  private func cutBack() throws {
+    guard isStale || hasRest else { return }
+    guard ftruncate(descriptor, committed) == 0 else { throw failure }
+    inherited = committed
+    (isStale, hasRest) = (false, false)
   }
 
   /// Commits, and asks the system to store the file.

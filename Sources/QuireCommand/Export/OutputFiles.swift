@@ -200,8 +200,11 @@ struct OutputFiles: Sendable {
   }
 
   /// Opens the file for bad items; nil if there is none. Throws as `openItems` does.
+  ///
+  /// `aside` is the file's state at the last commit: what stands behind it comes again.
   func openBadItems(
-    isContinued: Bool, _ isStopping: @escaping @Sendable () -> Bool, _ record: WrittenRecord
+    isContinued: Bool, from aside: AsideFile?, _ isStopping: @escaping @Sendable () -> Bool,
+    _ record: WrittenRecord
   ) async throws -> LineWriter? {
     guard let badItems else { return nil }
     let file = try await opening {
@@ -215,6 +218,8 @@ struct OutputFiles: Sendable {
     if let point {
       writer.continueChecksum(
         from: try ContinuedFile(file).checkedContent(for: point, record: point.badItems))
+    } else if isContinued, file.isFile {
+      writer.goOn(behind: try ContinuedFile(file).part(committedAs: aside))
     }
     return writer
   }
