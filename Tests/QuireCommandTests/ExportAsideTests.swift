@@ -70,4 +70,18 @@ struct ExportAsideTests {
     #expect(lines.first == "notes without an end")
     #expect(lines.last?.hasPrefix("{") == true)
   }
+
+  @Test("D-3: lines are on disk once they are stored, and a commit alone leaves them to the system")
+  func storing() async throws {
+    let file = TemporaryFile()
+    let writer = LineWriter(
+      try await OutputFile("--bad-items", path: file.path, appending: false), appending: false)
+    writer.appendLine { $0 += "1".utf8 }
+    try writer.commit()
+    #expect(!writer.isStored)
+    writer.appendLine { $0 += "2".utf8 }
+    try writer.store()
+    #expect(writer.isStored)
+    #expect(try file.text() == "1\n2\n")
+  }
 }

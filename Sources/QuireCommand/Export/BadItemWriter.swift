@@ -34,8 +34,9 @@ struct BadItemWriter {
     try file?.commit()
   }
 
-  /// Commits what was written. Throws if the system reports that data were lost.
-  func finish() throws { try file?.finish() }
+  /// Commits what was written, and returns once it survives a loss of power. Throws if the system
+  /// reports that data were lost.
+  func store() throws { try file?.store() }
 
   /// Asks the system to store what was committed.
   func confirm() { file?.confirm() }

@@ -59,7 +59,8 @@ struct ExportDestination: Sink {
     }
 
     func commit(_ checkpoint: Checkpoint) async throws {
-      if checkpoint.isComplete { try aside.finish() }
+      // On disk before the checkpoint that passes these items, which are not read again.
+      try aside.store()
       var checkpoint = checkpoint
       if let file = aside.record {
         // Where the next run finds the items of pages that were committed.

@@ -18,6 +18,9 @@ final class LineWriter {
   private var isStale: Bool
   /// Whether bytes behind `committed` are still to be cut off.
   private var hasRest = false
+  /// Whether everything committed is on disk, and the name of the file is.
+  private(set) var isStored = true
+  private var isNameStored = false
   /// The check sum of the file up to the last commit; nil if the file could not be read.
   private var checksum: FileSum?
   private let isStopping: @Sendable () -> Bool
@@ -78,6 +81,7 @@ final class LineWriter {
       throw error
     }
     file.isNew = false
+    if !buffer.isEmpty { isStored = false }
     bytesWritten += buffer.count
     committed += off_t(buffer.count)
     buffer.withUnsafeBytes { checksum?.add($0) }
@@ -88,7 +92,7 @@ final class LineWriter {
     guard isStale || hasRest else { return }
     guard ftruncate(descriptor, committed) == 0 else { throw failure }
     inherited = committed
-    (isStale, hasRest) = (false, false)
+    (isStale, hasRest, isStored) = (false, false, false)
   }
 
   /// Commits, and asks the system to store the file.
@@ -96,6 +100,15 @@ final class LineWriter {
     try commit()
     // Not every file system supports it; only lost data are an error.
     if !confirm(), errno == EIO || errno == ENOSPC { throw failure }
+  }
+
+  /// Commits, and stores the file and its name if either has changed since the last call.
+  func store() throws {
+    try commit()
+    guard !isStored else { return }
+    try finish()
+    if !isNameStored { file.storeName() }
+    (isStored, isNameStored) = (true, true)
   }
 
   /// Asks the system to store what is committed to a file. Returns whether it did.

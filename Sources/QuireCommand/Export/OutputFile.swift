@@ -70,6 +70,20 @@ final class OutputFile {
     try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\(descriptor)")
   }
 
+  /// Asks the system to store the name of a regular file.
+  func storeName() {
+    guard isFile, let path = resolvedPath ?? path else { return }
+    Self.storeNames(in: URL(fileURLWithPath: path).deletingLastPathComponent().path)
+  }
+
+  /// Asks the system to store which names a folder has. Not every file system can confirm it.
+  static func storeNames(in folder: String) {
+    let place = Foundation.open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    guard place >= 0 else { return }
+    _ = fsync(place)
+    close(place)
+  }
+
   /// The length of a regular file; 0 for anything else.
   var size: Int {
     var status = stat()
@@ -227,12 +241,7 @@ enum ReportFile: Equatable, Sendable {
       unlink(new)
       throw error
     }
-    // The folder stores that the name now leads to the new file; not every file system can confirm
-    // it.
-    let place = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-    if place >= 0 {
-      _ = fsync(place)
-      close(place)
-    }
+    // The folder stores that the name now leads to the new file.
+    OutputFile.storeNames(in: folder)
   }
 }
