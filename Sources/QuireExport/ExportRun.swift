@@ -98,6 +98,7 @@ final class ExportRun {
   private func write(
     from feed: PageFeed, to session: any SinkSession
   ) async throws -> WalkReport {
+    var isWithinPage = false
     while true {
       // After the last page no commit falls due: `finish` makes the one that completes the run.
       let due = next.isComplete ? nil : machine.due
@@ -106,7 +107,9 @@ final class ExportRun {
         continue
       }
       switch await feed.next(by: due) {
-      case .page(let page):
+      case .page(let found):
+        let page = isWithinPage ? found : found.countingOwnPart()
+        isWithinPage = found.hasMoreParts
         var (written, isOver) = (page, false)
         if let time = page.http?.serverTime { increment?.note(serverTime: time) }
         if let (new, isKnown) = try increment?.take(page.items) {
@@ -172,9 +175,8 @@ final class ExportRun {
     onProgress(progress)
   }
 
-  /// Adds a page to the tally of received items, which starts at the beginning of the listing. A
-  /// page cut by a limit is read and counted again, so the tally is never lower than the number of
-  /// items received.
+  /// Adds a page to the tally of received items, which starts at the beginning of the listing. Of a
+  /// page cut by a limit, each of the calls that read it counts its own part.
   private func count(_ page: Page<RawItem>) {
     if next.pages == 0, next.start == .start, !page.head.startsMidway, page.previous == nil {
       next.tally = ItemTally()

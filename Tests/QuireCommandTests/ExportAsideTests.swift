@@ -84,4 +84,35 @@ struct ExportAsideTests {
     #expect(writer.isStored)
     #expect(try file.text() == "1\n2\n")
   }
+
+  @Test("D-3, 16-Short: resumed inside a page, each bad item of it is set aside and counted once")
+  func partsOfPages() async throws {
+    let server = try FaultServer { request in
+      let bad: [UInt8] = Array("\"bad".utf8) + [0xFF] + Array("\"".utf8)
+      let first = Array("{\"total\":8,\"items\":[".utf8) + bad
+      let page: [UInt8] =
+        request.target == "/"
+        ? first + Array(",1,2,".utf8) + bad + Array(",3],\"next\":2}".utf8)
+        : Array("{\"total\":8,\"items\":[4,5],\"next\":null}".utf8)
+      return [.respond(page)]
+    }
+    defer { server.stop() }
+    for limits in [[], ["1"], ["2"], ["1", "2"], ["3"]] {
+      let (file, aside) = (TemporaryFile(), TemporaryFile())
+      let base = [
+        "export", server.url("/"), "-o", file.path, "--next", "body:/next", "--send", "query:page",
+        "--items", "/items", "--total", "/total", "--bad-items", "collect:\(aside.path)",
+      ]
+      for limit in limits {
+        let part = try await Command.quire(base + ["--max-items", limit])
+        #expect(part.status == 0, "\(part.errors)")
+      }
+      let rest = try await Command.quire(base)
+      #expect(
+        rest.status == 1 && rest.errors.contains("declared 8 items and delivered 7"),
+        "\(limits) \(rest.errors)")
+      #expect(try file.text() == "1\n2\n3\n4\n5\n")
+      #expect(try Self.members("index", of: aside, as: Int.self) == [0, 3], "\(limits)")
+    }
+  }
 }

@@ -9,7 +9,7 @@ public struct HTTPPageInfo: Sendable {
   /// The document with the items; empty for a part that other parts follow.
   public let document: any PageDocument
   /// The items set aside under `BadItemPolicy.collect`.
-  public let badItems: [BadItem]
+  public internal(set) var badItems: [BadItem]
   /// The sizes and times of the last transfer.
   public let metrics: TransferMetrics
   /// The cost of fetching the page, including failed attempts.
@@ -60,6 +60,31 @@ extension Page {
 
   /// The items set aside under `BadItemPolicy.collect`.
   public var badItems: [BadItem] { http?.badItems ?? [] }
+
+  /// Returns a page that is a part of the server's page, because a limit cut it or it was resumed
+  /// inside, with the bad items of this part only, and with its own items counted as received. The
+  /// walks that read the other parts of the page get the whole page, too.
+  ///
+  /// A bad item belongs to the part in which the next good item lies, or else to the last part.
+  package func countingOwnPart() -> Page {
+    guard let info = http, !hasMoreParts, !info.listing.engine.pagination.policy.reversesItems
+    else { return self }
+    let start = position.itemOffset
+    let end = next.flatMap { next in
+      next.itemOffset > start && next.page == position.page ? next.itemOffset : nil
+    }
+    guard start > 0 || end != nil else { return self }
+    // The number of good items in front of each bad one is its index less the bad ones there.
+    let own = info.badItems.enumerated().filter { count, item in
+      let front = item.index - count
+      return (start == 0 || front >= start) && end.map { front < $0 } ?? true
+    }
+    var page = self
+    page.metadata[HTTPPageInfo.self]?.badItems = own.map(\.element)
+    page.traffic.badItems = own.count
+    if let end { page.traffic.items = end - start }
+    return page
+  }
 }
 
 extension Page {
