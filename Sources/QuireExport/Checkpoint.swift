@@ -78,11 +78,14 @@ package struct AsideFile: Hashable, Sendable, Codable {
   package var bytes: Int
   /// The check sum of those bytes; nil if the file could not be read.
   package var checksum: String?
+  /// The number, from 0, of the page at which the run continues.
+  package var page: Int
 
-  package init(path: String?, bytes: Int, checksum: String?) {
+  package init(path: String?, bytes: Int, checksum: String?, page: Int) {
     self.path = path
     self.bytes = bytes
     self.checksum = checksum
+    self.page = page
   }
 }
 

@@ -50,6 +50,7 @@ struct ExportAsideTests {
     let items = try Self.members("base64", of: aside, as: String.self)
     #expect(items.count == 4 && Set(items).count == 4, "\(items)")
     #expect(try aside.text().hasPrefix(committed))
+    #expect(try Self.members("page", of: aside, as: Int.self) == [0, 1, 2, 3])
   }
 
   @Test("D-3: a file that holds something else than the export set aside keeps all of it, in lines")
@@ -113,6 +114,7 @@ struct ExportAsideTests {
         "\(limits) \(rest.errors)")
       #expect(try file.text() == "1\n2\n3\n4\n5\n")
       #expect(try Self.members("index", of: aside, as: Int.self) == [0, 3], "\(limits)")
+      #expect(try Self.members("page", of: aside, as: Int.self) == [0, 0], "\(limits)")
     }
   }
 }

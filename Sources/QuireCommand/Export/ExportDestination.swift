@@ -1,5 +1,6 @@
 import Foundation
 import Quire
+import QuireCore
 import QuireExport
 import Synchronization
 
@@ -39,6 +40,7 @@ struct ExportDestination: Sink {
     private let aside: BadItemWriter
     private let record: WrittenRecord
     private let file: FileSink?
+    private var numbers: PageNumbers
 
     init(
       base: any SinkSession, aside: BadItemWriter, record: WrittenRecord, file: FileSink?
@@ -47,6 +49,7 @@ struct ExportDestination: Sink {
       self.aside = aside
       self.record = record
       self.file = file
+      numbers = PageNumbers(after: base.checkpoint)
       if file != nil { record.update { $0.output = nil } }
     }
 
@@ -55,6 +58,8 @@ struct ExportDestination: Sink {
     func write(_ page: SinkPage) async throws {
       try await base.write(page)
       // Before the commit of the page: a failure in between repeats bad items and loses none.
+      var page = page
+      page.index = numbers.number(page)
       try aside.write(page)
     }
 
@@ -62,9 +67,13 @@ struct ExportDestination: Sink {
       // On disk before the checkpoint that passes these items, which are not read again.
       try aside.store()
       var checkpoint = checkpoint
+      let next = numbers.next(at: checkpoint.position)
       if let file = aside.record {
         // Where the next run finds the items of pages that were committed.
-        checkpoint.aside = AsideFile(path: file.path, bytes: file.bytes, checksum: file.checksum)
+        checkpoint.aside = AsideFile(
+          path: file.path, bytes: file.bytes, checksum: file.checksum, page: next)
+      } else {
+        checkpoint.aside?.page = next
       }
       try await base.commit(checkpoint)
     }
@@ -81,6 +90,40 @@ struct ExportDestination: Sink {
         content.bytes = session.committedBytes
       }
     }
+  }
+}
+
+/// The numbers of the pages of an export, from 0, which several runs may read.
+struct PageNumbers {
+  /// The number of the first page of this run.
+  private var first: Int
+  /// The last page, with its number in place of its index in the run.
+  private var last: (number: Int, index: Int, position: Position)?
+
+  /// Creates the numbers of the pages behind a checkpoint. A page that was read in parts counts
+  /// once, unless the run has set nothing aside into a file.
+  init(after checkpoint: Checkpoint?) {
+    guard let checkpoint, !checkpoint.isOver else {
+      first = 0
+      return
+    }
+    let isWithinPage = checkpoint.position.map { $0.itemOffset > 0 } ?? false
+    first = checkpoint.aside?.page ?? max(0, checkpoint.pages - (isWithinPage ? 1 : 0))
+  }
+
+  /// Returns the number of a page that has its index in this run.
+  mutating func number(_ page: SinkPage) -> Int {
+    // An expired cursor makes a run begin its listing again.
+    if let last, page.index < last.index { first = 0 }
+    last = (first + page.index, page.index, page.position)
+    return first + page.index
+  }
+
+  /// The number of the page at a position behind the last page, or inside it.
+  func next(at position: Position?) -> Int {
+    guard let last else { return first }
+    let isWithinPage = position.map { $0.itemOffset > 0 && $0.page == last.position.page } ?? false
+    return isWithinPage ? last.number : last.number + 1
   }
 }
 
