@@ -210,6 +210,7 @@ final class ExportRun {
     default: finishListing()
     }
     if machine.hasUncommittedPages || next.isOver { try await commit(to: session) }
+    if case .limit = walk.end { try await (session as? any PausableSession)?.pause() }
   }
 
   /// Ends the run at the end of its listing. `missing` is the number of missing items by the walk,

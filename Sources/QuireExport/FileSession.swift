@@ -2,7 +2,7 @@ import Foundation
 import QuireCore
 
 /// An export file that is open: its committed content, and the text written after that.
-package final class FileSession: SinkSession {
+package final class FileSession: PausableSession {
   private let sink: FileSink
   private let format: FileFormat
   private let target: String
@@ -92,8 +92,9 @@ package final class FileSession: SinkSession {
     if restarts { return }
     if let adopted = sink.adopted { return try adopt(adopted) }
     guard var found = generations.newest else { return try takeOver() }
+    // A table that a limit ended is replaced by a filled one, too.
+    if found.isComplete || found.staged == .filled { try settle(&found) }
     if found.isComplete {
-      try settle(&found)
       // A run that was killed before its first commit may have left an empty file in place of a
       // complete one that was removed.
       let isGone = try isNew || destination.size == 0 && found.length + found.closingLength > 0
@@ -155,8 +156,8 @@ package final class FileSession: SinkSession {
     checkpoint = known.checkpoint
   }
 
-  /// Finishes an interrupted replacement: the staged file of a complete run takes the destination's
-  /// place.
+  /// Finishes an interrupted replacement: the staged file of a complete or paused run takes the
+  /// destination's place.
   private func settle(_ found: inout FileCommit) throws {
     guard let staged = found.staged, !found.mayHaveUncommittedBytes else { return }
     found.staged = nil
@@ -301,6 +302,26 @@ package final class FileSession: SinkSession {
       defer { calls.close(staged.descriptor) }
       try takePlace(kind)
     }
+  }
+
+  /// Replaces a table whose rows have fewer cells than there are columns by a filled one, with
+  /// which the run can be continued.
+  package func pause() throws {
+    // The rows of a replacement are not for readers before the run is complete.
+    guard content.isRagged, staged == nil, !isUntouched, !isDirty else { return }
+    var next = stored
+    let filled = try createStaged(.filled)
+    do {
+      try fill(filled, &next)
+      next.mayHaveUncommittedBytes = false
+      try filled.sync()
+      try save(next)
+    } catch {
+      drop(filled)
+      throw error
+    }
+    defer { calls.close(filled.descriptor) }
+    try takePlace(.filled)
   }
 
   private func save(_ next: FileCommit) throws(SinkError) {

@@ -72,7 +72,7 @@ public struct FileSink: Sink {
   ///     `.csv` or `.tsv`, each with an additional `.gz` for compression.
   ///   - columns: The columns of a table. Default: all members of the items, in order of
   ///     appearance. If some appear only after rows are committed, the file is written once more
-  ///     when the run is complete, so that every row has all columns.
+  ///     when the run is complete or ended by a limit, so that every row has all columns.
   ///   - guardsFormulas: Whether to put an apostrophe before texts that a spreadsheet would take
   ///     for a formula. Default false, because it changes the text.
   ///   - mode: What a run does if the file's run is complete. Default `.once`.

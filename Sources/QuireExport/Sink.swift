@@ -63,6 +63,14 @@ public protocol SinkSession: AnyObject {
   func close() async
 }
 
+/// A session of a destination that the end of a run makes whole for readers, and that can be made
+/// so before.
+package protocol PausableSession: SinkSession {
+  /// Makes what is committed whole for readers, because a limit of the caller ended the run, which
+  /// may be continued. Called after the last commit; after it, only `close` is called.
+  func pause() async throws
+}
+
 /// The options with which an export opens a sink.
 public struct SinkOpening: Sendable {
   /// Whether to forget the content of the destination: the session has no checkpoint, and the first

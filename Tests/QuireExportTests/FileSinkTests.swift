@@ -121,6 +121,30 @@ func raw(_ text: String) -> RawItem {
     #expect(String(decoding: text, as: UTF8.self) == "1,4,2,3\r\n5,,,\r\n6,,7,\r\n")
   }
 
+  @Test("16-Files, 16-Limit: a table that a limit ended has all columns, and its run goes on")
+  func limitedTable() async throws {
+    let folder = try Folder()
+    let pages = [[#"{"a":1}"#], [#"{"b":2}"#], [#"{"c":3}"#], [#"{"a":4}"#]]
+    let texts = [
+      "a\r\n1\r\n", "a,b\r\n1,\r\n,2\r\n", "a,b,c\r\n1,,\r\n,2,\r\n,,3\r\n",
+    ]
+    for name in ["a.csv", "a.csv.gz"] {
+      for (limit, text) in zip(1..., texts) {
+        let cursor = Cursor(listing(pages)).limited(to: Limits(pages: limit))
+        var export = Export(cursor, to: FileSink(folder(name)))
+        export.commits = .eachPage
+        let report = try await export.run()
+        #expect(report.pages == 1)
+        let found = try name == "a.csv" ? folder.text(name) : folder.unzipped(name)
+        #expect(found == text)
+      }
+      let rest = try await export(pages, to: FileSink(folder(name)))
+      #expect(rest.isComplete && rest.pages == 1)
+      let found = try name == "a.csv" ? folder.text(name) : folder.unzipped(name)
+      #expect(found == "a,b,c\r\n1,,\r\n,2,\r\n,,3\r\n4,,\r\n")
+    }
+  }
+
   @Test("A table has no more columns than the widest spreadsheets: further names are refused")
   func manyNames() async throws {
     let folder = try Folder()

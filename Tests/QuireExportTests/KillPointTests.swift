@@ -191,6 +191,28 @@ struct KillPointTests {
     #expect(folder.text("a.jsonl") == "2\n")
   }
 
+  @Test("K1: a table that a limit ended goes on where it died before the filled one took its place")
+  func goesOnWithFilledTable() async throws {
+    let folder = try Folder()
+    let pages = [[#"{"a":1}"#], [#"{"b":2}"#], [#"{"a":3}"#]]
+    func export(_ calls: FileCalls, _ limits: Limits) async -> ExportReport {
+      let sink = FileSink(
+        folder("a.csv"), format: nil, columns: nil, guardsFormulas: false, mode: .once,
+        calls: calls, isLocked: true)
+      var export = Export(Cursor(listing(pages)).limited(to: limits), to: sink)
+      export.commits = .eachPage
+      return await export.outcome()
+    }
+    var calls = FileCalls.system
+    calls.rename = { $1.hasSuffix(".csv") ? -EIO : FileCalls.system.rename($0, $1) }
+    let report = await export(calls, Limits(pages: 2))
+    #expect(report.checkpoint?.pages == 2)
+    #expect(folder.text("a.csv") == "a\r\n1\r\n,2\r\n")
+    let rest = await export(.system, Limits())
+    #expect(rest.isComplete && rest.pages == 1, "\(rest.end)")
+    #expect(folder.text("a.csv") == "a,b\r\n1,\r\n,2\r\n3,\r\n")
+  }
+
   @Test(
     "16-Files: short items of a wide table are written in pieces, and so is a table that is filled",
     arguments: ["a.csv", "a.csv.gz"])

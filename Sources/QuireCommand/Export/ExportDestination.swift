@@ -35,7 +35,7 @@ struct ExportDestination: Sink {
     }
   }
 
-  private final class Session: SinkSession {
+  private final class Session: PausableSession {
     private let base: any SinkSession
     private let aside: BadItemWriter
     private let record: WrittenRecord
@@ -77,6 +77,8 @@ struct ExportDestination: Sink {
       }
       try await base.commit(checkpoint)
     }
+
+    func pause() async throws { try await (base as? any PausableSession)?.pause() }
 
     func close() async {
       aside.confirm()

@@ -66,7 +66,7 @@ struct SyncSink: Sink {
 }
 
 /// An open destination that also collects what is to be stored of its pages.
-final class SyncSession: SinkSession {
+final class SyncSession: PausableSession {
   private let base: any SinkSession
   private let values: SyncValues
   private let store:
@@ -102,6 +102,8 @@ final class SyncSession: SinkSession {
     try await base.commit(checkpoint)
     try committed()
   }
+
+  func pause() async throws { try await (base as? any PausableSession)?.pause() }
 
   func close() async { await base.close() }
 }
