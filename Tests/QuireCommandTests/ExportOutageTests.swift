@@ -121,6 +121,23 @@ struct ExportOutageTests {
     #expect(plan.status == 1)
   }
 
+  @Test("12-K5: a plan and a detection fail at once where the server asks to wait, and say so")
+  func neverWaits() async throws {
+    for status in ["503 Service Unavailable", "429 Too Many Requests"] {
+      let server = try FaultServer { _ in
+        [.respond("no", status: status, headers: [("Retry-After", "600")])]
+      }
+      defer { server.stop() }
+      for arguments in [Self.arguments(server, "--plan"), ["detect", server.url("/list")]] {
+        let before = server.requests.count
+        let ending = try await Command.quire(arguments)
+        #expect(ending.status == 1)
+        #expect(server.requests.count == before + 1)
+        #expect(ending.errors.contains("The server asks to wait "), "\(ending.errors)")
+      }
+    }
+  }
+
   @Test("12-K3: a wait is on the progress line, or noted once where that is off")
   func shownWaits() async throws {
     let server = try FaultServer { request in

@@ -155,6 +155,7 @@ extension ExportPlan {
     var configuration = configuration
     // Does not wait out an outage: the user who asks for a plan can ask again.
     configuration.retry.patience = .zero
+    configuration.retry.refusesWaits = true
     let client = PageClient(transport: transport, configuration: configuration).audited
     let cursor = client.cursor(
       at: url, pagination: pagination, pageSize: pageSize, request: request,

@@ -104,6 +104,10 @@ struct RetryMachine {
       error.remedies.append(Remedy(.isQuery, ["true"], condition: "if it only asks"))
       return .fail(error)
     }
+    if let wait = failure.retryAfter, wait > .zero, policy.refusesWaits {
+      error.message += " The server asks to wait \(wait.words)."
+      return .fail(error)
+    }
     if let wait = failure.retryAfter, wait > policy.maximumRetryAfter {
       return .fail(tooLong(wait, error))
     }

@@ -54,6 +54,9 @@ public struct RetryPolicy: Hashable, Sendable {
   /// failing server gets at most 1.1 requests for each page, whatever the number of walks. Default
   /// 500; nil for no limit.
   public var quota: Int? = 500
+  /// Whether a failure is thrown at once if the server asks to wait before the next request. For
+  /// commands that a person can give again.
+  package var refusesWaits = false
 
   /// Creates a policy; each parameter has the default of its property.
   public init(
