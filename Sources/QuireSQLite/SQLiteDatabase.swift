@@ -1,15 +1,22 @@
 import Foundation
 import GRDB
 import QuireExport
+import Synchronization
 
 /// A connection to a database file, used on its own queue.
 struct SQLiteDatabase: Sendable {
   private let queue: DatabaseQueue
   private let path: String
+  private let isStopping: @Sendable () -> Bool
 
   /// Opens the file, or creates it for its owner alone. Throws `SinkError`.
-  init(_ path: String) throws(SinkError) {
+  ///
+  /// Waits for the locks of other programs, until `isStopping` returns true.
+  init(
+    _ path: String, isStopping: @escaping @Sendable () -> Bool = { false }
+  ) throws(SinkError) {
     self.path = path
+    self.isStopping = isStopping
     // The file has positions, which only its owner may read; SQLite gives its journal the same
     // permissions. The path is resolved here, because SQLite would create the target of a link
     // readable by all, and treats names such as `file:a.db` and `:memory:` specially.
@@ -30,8 +37,8 @@ struct SQLiteDatabase: Sendable {
     var configuration = Configuration()
     configuration.foreignKeysEnabled = false
     configuration.allowsUnsafeTransactions = true
-    // The seconds for which another export may commit, or a reader read.
-    configuration.busyMode = .timeout(60)
+    let wait = LockWait(isStopping)
+    configuration.busyMode = .callback { tries in wait.goesOn(after: tries) }
     configuration.prepareDatabase { database in
       // The page size applies to new databases: items often have a kilobyte, and larger pages mean
       // fewer writes. `EXTRA` makes a commit durable when it returns: the end of its journal, too,
@@ -52,7 +59,8 @@ struct SQLiteDatabase: Sendable {
     }
   }
 
-  /// Performs work on the queue, and rolls back its transaction if it fails.
+  /// Performs work on the queue, and rolls back its transaction if it fails. Throws `SinkError`, or
+  /// `CancellationError` if the wait for another program's lock was stopped.
   func run<Value: Sendable>(
     _ work: @escaping @Sendable (Database) throws -> Value
   ) async throws -> Value {
@@ -60,9 +68,15 @@ struct SQLiteDatabase: Sendable {
       queue.asyncWriteWithoutTransaction { database in
         let result = Result { try work(database) }
         if case .failure = result, database.isInsideTransaction { try? database.rollback() }
-        continuation.resume(with: result.mapError { SinkError(mapping: $0, path) })
+        continuation.resume(with: result.mapError { failure($0) })
       }
     }
+  }
+
+  private func failure(_ error: any Error) -> any Error {
+    let mapped = SinkError(mapping: error, path)
+    guard mapped.code == .inUse, isStopping() else { return mapped }
+    return CancellationError()
   }
 
   /// Rolls back an open transaction, and closes the connection.
@@ -78,6 +92,33 @@ struct SQLiteDatabase: Sendable {
       }
     }
     try? queue.close()
+  }
+}
+
+/// The wait for the locks that other programs have on a database, as long as another export may
+/// commit, or a reader read.
+private final class LockWait: Sendable {
+  /// How long a wait may last, and how long all waits together once the export is to stop.
+  private static let (longest, last) = (Duration.seconds(60), Duration.milliseconds(500))
+
+  private let isStopping: @Sendable () -> Bool
+  private let state = Mutex<(began: ContinuousClock.Instant?, stopped: ContinuousClock.Instant?)>(
+    (nil, nil))
+
+  init(_ isStopping: @escaping @Sendable () -> Bool) { self.isStopping = isStopping }
+
+  /// Sleeps before the next try, and returns whether there is one. `tries` is 0 for a new wait.
+  func goesOn(after tries: Int) -> Bool {
+    let isStopping = isStopping()
+    let now = ContinuousClock.now
+    let goesOn = state.withLock { state -> Bool in
+      let began = tries == 0 ? now : state.began ?? now
+      let stopped = isStopping ? state.stopped ?? now : nil
+      state = (began, stopped)
+      return now - began < Self.longest && stopped.map { now - $0 < Self.last } ?? true
+    }
+    if goesOn { usleep(UInt32(min(tries + 1, 25)) * 1000) }
+    return goesOn
   }
 }
 

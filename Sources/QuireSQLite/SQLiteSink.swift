@@ -54,13 +54,14 @@ public struct SQLiteSink: Sink {
     try checkName()
     let lock = try await TableLock(database: path, table: table)
     do {
-      let database = try SQLiteDatabase(path)
+      let database = try SQLiteDatabase(path, isStopping: opening.isStopping)
       let writer = try await database.run { database in
         try SQLiteWriter(self, database, restarts: opening.restarts)
       }
       return SQLiteSession(database, writer, lock, shape)
     } catch {
       lock.release()
+      if opening.isStopping(), (error as? SinkError)?.code == .inUse { throw CancellationError() }
       throw error
     }
   }

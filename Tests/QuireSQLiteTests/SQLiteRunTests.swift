@@ -40,6 +40,26 @@ import Testing
     #expect(error?.message.contains("open more files") == true)
   }
 
+  @Test("An export that waits for another program's lock ends when it is stopped")
+  func stopsWaiting() async throws {
+    let tables = try Tables()
+    var configuration = Configuration()
+    configuration.allowsUnsafeTransactions = true
+    let other = try DatabaseQueue(path: tables.path, configuration: configuration)
+    try other.inDatabase { try $0.execute(sql: "BEGIN IMMEDIATE") }
+    let source = ScriptedSource(sizes: 2, 2)
+    let export = Export(Cursor(source), to: tables.sink())
+    let task = Task { await export.outcome() }
+    try await source.wait { $0.requests == [1, 2] }
+    try await Task.sleep(for: .milliseconds(500))
+    task.cancel()
+    let report = await task.value
+    #expect("\(report.end)" == "cancelled")
+    try other.inDatabase { try $0.execute(sql: "ROLLBACK") }
+    try await export.run()
+    #expect(try tables.rows("SELECT value FROM t ORDER BY rowid") == (0..<4).map { "i\($0)" })
+  }
+
   @Test("16-Key: a later item takes the place of the one with its key, whole, where that one stood")
   func replacesByKey() async throws {
     let tables = try Tables()
