@@ -154,6 +154,22 @@ struct RowsPageDecoderTests {
     }
   }
 
+  @Test("16-Rows: a broken line of JSON Lines is named by its place in the page")
+  func brokenLines() {
+    for (page, words) in [
+      ("{\"a\":1}\n{\"a\":x}\n{\"a\":3}\n", "at byte 5 of line 2, a value should follow"),
+      ("\n{\"a\":1}\n\nNaN\n", "at byte 0 of line 4, a value should follow"),
+      ("1\n{\"a\":1}{\"a\":2}\n", "at byte 7 of line 2, "), ("1\n2\ntru\n", "Line 3 of the page"),
+    ] {
+      let error = #expect(throws: PageError.self) {
+        try items(page, type: "application/x-ndjson")
+      }
+      #expect(error?.code == .malformed)
+      #expect(error?.message.contains(words) == true, "\(error?.message ?? "")")
+      #expect(error?.message.contains("]") == false)
+    }
+  }
+
   @Test("Long names of columns make no page many times as large: a table is refused before it is")
   func longNames() throws {
     let name = String(repeating: "n", count: 100_000)

@@ -37,8 +37,8 @@ public struct RowsPageDecoder<Item: Sendable>: PageDecoder {
     inner.items = .root
     context.note?.bind(format)
     return Session(
-      format: format, type: MediaType(context.contentType), note: context.note,
-      columns: context.columns, base: try json.begin(inner))
+      format: format, type: MediaType(context.contentType), json: json, context: inner,
+      base: try json.begin(inner))
   }
 
   /// Decodes a single value with the JSON decoder.
@@ -51,9 +51,9 @@ public struct RowsPageDecoder<Item: Sendable>: PageDecoder {
   private struct Session: PageDecoding {
     let format: PageFormat
     let type: MediaType
-    let note: PageFormatNote?
-    /// The columns of the listing's first page.
-    let columns: [[UInt8]]?
+    let json: any PageDecoder<Item>
+    /// The context of a page of JSON.
+    let context: DecodingContext
     var base: any PageDecoding<Item>
     var bytes: [UInt8] = []
 
@@ -71,12 +71,37 @@ public struct RowsPageDecoder<Item: Sendable>: PageDecoder {
         var table = TableText(
           page, delimiter: type.name == "text/tab-separated-values" ? 0x09 : nil,
           hasNames: type.parameter("header")?.lowercased() != "absent")
-        text = try table.json(after: columns)
-        note?.bind(format, columns: table.columns)
+        text = try table.json(after: context.columns)
+        context.note?.bind(format, columns: table.columns)
       default: text = try LinesText.json(page)
       }
-      try base.receive(text)
-      return try base.finish()
+      do {
+        try base.receive(text)
+        return try base.finish()
+      } catch let error as PageError where format != .csv {
+        throw located(error, in: page)
+      }
+    }
+
+    /// Returns the error of a page of JSON Lines with the place in the page, and not in the array
+    /// that was made of it, which is found by decoding each line alone.
+    private func located(_ error: PageError, in page: ArraySlice<UInt8>) -> PageError {
+      var whole = context
+      whole.delivery = .whole
+      (whole.note, whole.expectedBytes) = (nil, nil)
+      let found = LinesText.firstFault(in: page) { [whole] line in
+        var session = try json.begin(whole)
+        try session.receive(line)
+        _ = try session.finish()
+      }
+      guard let (line, fault) = found else { return error }
+      var error = error
+      error.message =
+        fault.code == error.code
+        ? fault.message.replacing("(line 1)", with: "of line \(line)")
+          .replacing("the end of the page", with: "the end of the line")
+        : LinesText.noValue(line)
+      return error
     }
 
     mutating func itemCount() throws -> Int? { try base.itemCount() }
@@ -184,14 +209,39 @@ enum LinesText {
       guard isOpen == false else {
         throw PageError(
           .malformed,
-          "Line \(number) of the page is no single JSON value, as each line of JSON Lines is. Where the "
-            + "page is one value over several lines, its format is JSON.")
+          noValue(number)
+            + " Where the page is one value over several lines, its format is JSON.")
       }
       if output.count > 1 { output.append(UInt8(ascii: ",")) }
       output += line
     }
     output.append(UInt8(ascii: "]"))
     return output
+  }
+
+  /// Returns the message that the line with this number, from 1, is broken.
+  static func noValue(_ number: Int) -> String {
+    "Line \(number) of the page is no single JSON value, as each line of JSON Lines is."
+  }
+
+  /// Returns the number, from 1, of the first line for which `check` throws, and its error; nil if
+  /// there is none.
+  static func firstFault(
+    in page: ArraySlice<UInt8>, by check: ([UInt8]) throws -> Void
+  ) -> (line: Int, error: PageError)? {
+    let lines = page.split(separator: 0x0A, omittingEmptySubsequences: false)
+    for (index, text) in lines.enumerated() {
+      let line = text.first == 0x1E ? text.dropFirst() : text
+      guard line.contains(where: { $0 != 0x20 && $0 != 0x09 && $0 != 0x0D }) else { continue }
+      do {
+        try check(Array(line))
+      } catch let error as PageError {
+        return (index + 1, error)
+      } catch {
+        return nil
+      }
+    }
+    return nil
   }
 
   /// Returns whether the line ends inside a bracket or a string; nil if it contains more than one
