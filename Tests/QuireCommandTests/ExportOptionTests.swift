@@ -292,6 +292,12 @@ struct ExportOptionTests {
           refusal("--preset", "linkHeader", option, number) == "\(option): must be at least 1.")
       }
     }
+    #expect(
+      refusal("--preset", "linkHeader", "--parallel", "1025") == "--parallel: must be at most 1024."
+    )
+    for field in ["Content-Length: 5", "transfer-encoding: chunked"] {
+      #expect(refusal("--preset", "linkHeader", "-H", field).contains("Leave it out"), "\(field)")
+    }
     for option in ["--look-ahead", "--retries"] {
       #expect(refusal("--preset", "linkHeader", option, "-1").contains("cannot be negative"))
     }

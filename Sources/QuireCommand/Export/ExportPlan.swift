@@ -61,7 +61,7 @@ struct ExportPlan: Sendable {
     start = point?.position ?? .start
     restarts = command.restart
     commits = try Self.commits(command)
-    parallel = try PositiveOption.number(command.parallel, for: "--parallel")
+    parallel = try PositiveOption.number(command.parallel, for: "--parallel", atMost: 1024)
     badItems = try BadItemsOption(command.badItems)
     log = command.log == .json ? EventLog() : nil
     progress = log == nil ? command.progress : .never

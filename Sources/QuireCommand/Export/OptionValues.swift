@@ -181,6 +181,11 @@ enum HeaderOption {
     guard let name = HTTPField.Name(written) else {
       throw ValidationError("-H: \"\(written)\" is no header field name.")
     }
+    guard name != .contentLength, name != .transferEncoding else {
+      throw ValidationError(
+        "-H \(written): the length and the framing of a request follow from its body. Leave it out."
+      )
+    }
     let given = text[text.index(after: colon)...].trimmingCharacters(in: .whitespaces)
     let value = try self.value(given, for: "-H \(written)", environment: environment)
     guard HTTPField.isValidValue(value) else {
@@ -261,9 +266,10 @@ enum SignOption {
 
 /// Numbers of which there is at least one.
 enum PositiveOption {
-  /// Throws where `value` is less.
-  static func number(_ value: Int?, for option: String) throws -> Int? {
+  /// Throws where `value` is less, or more than `most`.
+  static func number(_ value: Int?, for option: String, atMost most: Int = .max) throws -> Int? {
     if let value, value < 1 { throw ValidationError("\(option): must be at least 1.") }
+    if let value, value > most { throw ValidationError("\(option): must be at most \(most).") }
     return value
   }
 }
