@@ -217,6 +217,24 @@ struct RouteTests {
     #expect(resolver.threadCount == 0)
   }
 
+  @Test("15-Proxy: a proxy that is not there is named, and its password is not")
+  func deadProxy() async throws {
+    let gone = try FaultServer { _ in [.respond("[]")] }
+    gone.stop()
+    var configuration = CurlTransport.Configuration()
+    configuration.proxy = try Proxy("http://me:s3cret@127.0.0.1:\(gone.port)")
+    let transport = CurlTransport(configuration)
+    var client = PageClient(transport: transport)
+    client.configuration.allowsPlainHTTP = true
+    client.configuration.retry = .never
+    let error = await drain(client, "http://far.test/items")
+    #expect(error?.code == .connectFailed)
+    let words = "No connection to the proxy http://127.0.0.1:\(gone.port), "
+    #expect(error?.message.hasPrefix(words) == true, "\(error?.message ?? "")")
+    #expect(error?.message.contains("s3cret") == false)
+    await transport.shutdown()
+  }
+
   @Test(
     "15-Proxy: a proxy gets its own password and no field of the request's besides, and names hosts that are asked directly"
   )

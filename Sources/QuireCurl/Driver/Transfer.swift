@@ -57,7 +57,7 @@ final class Transfer {
     machine = TransferMachine(
       host: request.host, isHead: request.method == "HEAD", timeouts: request.timeouts,
       limits: request.limits, replays: request.replays, isRepeatable: request.isRepeatable,
-      memory: handle.headMemory)
+      memory: handle.headMemory, proxy: exchange.route.proxy?.url)
   }
 
   // MARK: Callbacks

@@ -101,7 +101,8 @@ extension TransferMachine {
         .connectFailed, "The name of \(host) could not be resolved; check the host.")
     case CURLE_OPERATION_TIMEDOUT:
       return PageError(
-        .timedOut, "Connecting to \(host) took longer than \(timeouts.connect).",
+        .timedOut,
+        "Connecting to \(host)\(proxy.map { " by the proxy \($0)" } ?? "") took longer than \(timeouts.connect).",
         remedies: [.raise(.init("Timeouts.connect"))])
     case CURLE_SSL_CONNECT_ERROR:
       return handshake(result)
@@ -110,6 +111,12 @@ extension TransferMachine {
     default:
       // libcurl's usual message says the same in other words.
       let reason = result.detail.hasPrefix("Failed to connect") ? "" : result.reason
+      if let proxy {
+        return PageError(
+          .connectFailed,
+          "No connection to the proxy \(proxy), by which \(host) is asked\(reason); check the proxy's host and "
+            + "port, and that it runs.")
+      }
       return PageError(
         .connectFailed,
         "No connection to \(host)\(reason); check host and port, and that the server runs.")

@@ -24,6 +24,8 @@ struct TransferMachine {
   }
 
   let host: String
+  /// The proxy that connections go to, such as `http://proxy:3128`; nil if there is none.
+  let proxy: String?
   let timeouts: Timeouts
   let limits: TransferLimits
 
@@ -58,9 +60,10 @@ struct TransferMachine {
 
   init(
     host: String, isHead: Bool, timeouts: Timeouts, limits: TransferLimits, replays: Int,
-    isRepeatable: Bool, memory: HeadMemory? = nil
+    isRepeatable: Bool, memory: HeadMemory? = nil, proxy: String? = nil
   ) {
     self.host = host
+    self.proxy = proxy
     self.isHead = isHead
     self.timeouts = timeouts
     self.limits = limits
