@@ -126,7 +126,7 @@ public struct Cursor<Item: Sendable>: PageSequence, Sendable {
     var machine = WalkMachine(
       start: start, visited: visited, limits: limits, repeatedPositions: reader.repeatedPositions,
       loops: LoopGuard { reader.identity(of: $0) },
-      objection: reader.identity?.objection(to: start))
+      objection: reader.identity?.objection(to: start), digest: { reader.digest(of: $0) })
     machine.takeOver(pages: pages, items: items, after: nil, before: before)
     return Walk(reader, clock: clock, machine: machine, allowance: other?.allowance) {
       [makeReader] in

@@ -165,7 +165,8 @@ package struct PageHead: Sendable {
   package var isAbsent = false
   /// The validators for a conditional request; only on pages that a consumer keeps.
   package var version: PageVersion?
-  /// A hash of the items as the server sent them, comparable within one process; nil when unknown.
+  /// A hash of the items as the server sent them, the same in every process, because positions hold
+  /// it; nil when unknown.
   package var fingerprint: Int?
   /// Hashes of some items' members, which recognise the items even if some members change; nil when
   /// unknown.

@@ -19,6 +19,9 @@ public struct Position: Sendable {
   /// tell listings apart.
   package var listing: ListingIdentity?
 
+  /// What is remembered of the pages that led here; nil if nothing is.
+  package var trail: Trail?
+
   /// Creates a position on the page that `value` leads to, `itemOffset` items in.
   public init(_ value: JSONValue?, itemOffset: Int = 0) {
     self.value = value
@@ -94,12 +97,13 @@ extension Position: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral {
 /// their default value; the start is `{}`.
 ///
 /// The seal holds the `version` of this form, a check sum over everything else (`sum`), the digests
-/// of the listing that made the position (`listing`), and whether its walk is over (`over`).
+/// of the listing that made the position (`listing`), whether its walk is over (`over`), and what it
+/// remembers of the pages before it (`trail`).
 /// Without a seal the listing is unknown: a walk over a listing that can tell itself from others
 /// accepts the position only as `unchecked`.
 extension Position: Codable {
   private enum CodingKeys: String, CodingKey { case value, itemOffset, seal }
-  private enum SealKeys: String, CodingKey { case version, sum, listing, over }
+  private enum SealKeys: String, CodingKey { case version, sum, listing, over, trail }
 
   /// The version of the form that is written.
   private static let version = 1
@@ -150,7 +154,9 @@ extension Position: Codable {
     listing = ListingIdentity(
       parts: parts.sorted { $0.key < $1.key }.map { .init($0.key, $0.value, $0.key) },
       isOver: try seal.decodeIfPresent(Bool.self, forKey: .over) ?? false)
-    guard try seal.decode(String.self, forKey: .sum) == checkSum else {
+    let trail = try seal.decodeIfPresent(String.self, forKey: .trail)
+    self.trail = trail.flatMap { Trail($0) }
+    guard try seal.decode(String.self, forKey: .sum) == checkSum(trail) else {
       throw Self.error(
         decoder,
         "A position is damaged: its check sum does not fit. Go on from an earlier one, or begin at "
@@ -171,8 +177,9 @@ extension Position: Codable {
     guard self != .start else { return }
     var seal = fields.nestedContainer(keyedBy: SealKeys.self, forKey: .seal)
     try seal.encode(Self.version, forKey: .version)
-    try seal.encode(checkSum, forKey: .sum)
+    try seal.encode(checkSum(trail?.text), forKey: .sum)
     if isOver { try seal.encode(true, forKey: .over) }
+    try seal.encodeIfPresent(trail?.text, forKey: .trail)
     let parts = storedParts
     guard !parts.isEmpty else { return }
     var list = seal.nestedContainer(keyedBy: MemberName.self, forKey: .listing)
@@ -183,14 +190,18 @@ extension Position: Codable {
     (listing?.parts ?? []).filter { !$0.value.isEmpty }
   }
 
-  /// The CRC-32C of everything else in a stored position, in eight hexadecimal digits.
-  private var checkSum: String {
+  /// Returns the CRC-32C of everything else in a stored position, in eight hexadecimal digits.
+  private func checkSum(_ trail: String?) -> String {
     var sum = CyclicCheck()
     sum.add("\(Self.version) \(itemOffset) \(isOver)")
     sum.add(value?.description ?? "")
     for part in storedParts.sorted(by: { $0.name < $1.name }) {
       sum.add(part.name)
       sum.add(part.value)
+    }
+    if let trail {
+      sum.add("trail")
+      sum.add(trail)
     }
     return sum.text
   }

@@ -62,9 +62,9 @@ extension JSONDocument {
     word(at: node).kind != wanted || word(at: node).length > 0
   }
 
-  /// Returns a hash of the bytes of the arrays, as the server wrote them.
+  /// Returns a hash of the bytes of the arrays, as the server wrote them, the same in every process.
   func fingerprint(of lists: [Int]) -> Int {
-    var digest = ContentDigest()
+    var digest = ContentDigest.stored
     bytes.withUnsafeBytes { bytes in
       for list in lists { digest.add(UnsafeRawBufferPointer(rebasing: bytes[range(of: list)])) }
     }
@@ -74,7 +74,9 @@ extension JSONDocument {
   /// Returns a digest of the bytes of one item, as the server wrote them.
   func digest(of node: Int) -> Int {
     let range = range(of: node)
-    return bytes.withUnsafeBytes { ContentDigest.of(UnsafeRawBufferPointer(rebasing: $0[range])) }
+    var digest = ContentDigest.stored
+    bytes.withUnsafeBytes { digest.add(UnsafeRawBufferPointer(rebasing: $0[range])) }
+    return digest.value
   }
 
   private func misfit(_ node: Int, at path: PagePath, wanted: JSONWord.Kind) -> PageError {

@@ -1,3 +1,4 @@
+import FoundationEssentials
 @testable import QuireCore
 @testable import QuireLists
 import Testing
@@ -56,6 +57,91 @@ import Testing
       #expect(loops.visit("b") == 2)
       #expect(loops.visit(start) == 2)
       #expect(loops.visit("c") == 1)
+    }
+  }
+
+  /// Walks from the stored end of the last walk, `pages` pages at a time, until an error; returns
+  /// it, and how many pages came before it.
+  private func goOn(
+    _ cursor: Cursor<Int>, pages: Int, most: Int
+  ) async throws -> (error: PageError?, pages: Int) {
+    var (position, count) = (Position.start, 0)
+    while count < most {
+      let walk = cursor.resuming(from: position).limited(to: Limits(pages: pages)).walk()
+      do {
+        for try await _ in walk { count += 1 }
+      } catch let error as PageError {
+        return (error, count)
+      }
+      guard let checkpoint = walk.report.checkpoint else { break }
+      let stored = try JSONEncoder().encode(checkpoint)
+      #expect(stored.count < 250)
+      position = try JSONDecoder().decode(Position.self, from: stored)
+    }
+    return (nil, count)
+  }
+
+  @Test("C-5: walks that each go on from the stored end of the one before find every cycle")
+  func findsCyclesAcrossWalks() async throws {
+    for (tail, cycle, pages) in [(0, 1, 1), (3, 1, 1), (0, 5, 2), (2, 7, 3), (9, 12, 1)] {
+      let cursor = Cursor<Int> { position in
+        let place = position?.value?.integer ?? 0
+        let next = place + 1 < tail + cycle ? place + 1 : tail
+        return Page([place], next: Position(integerLiteral: next))
+      }
+      let (error, count) = try await goOn(cursor, pages: pages, most: 8 * (tail + cycle + 1))
+      #expect(error?.code == .loopDetected, "\(tail), \(cycle), \(pages)")
+      #expect(count <= 4 * (tail + cycle + 1), "\(tail), \(cycle), \(pages)")
+    }
+    let endless = Cursor<Int> { position in
+      let place = position?.value?.integer ?? 0
+      return Page([place], next: Position(integerLiteral: place + 1))
+    }
+    #expect(try await goOn(endless, pages: 3, most: 600).error == nil)
+  }
+
+  @Test("C-5: walks that go on from stored positions find items that come again and again")
+  func findsRepeatedContentsAcrossWalks() async throws {
+    for (contents, pages, most) in [(1, 1, 2), (2, 1, 8), (5, 2, 30)] {
+      let cursor = Cursor<Int> { position in
+        let place = position?.value?.integer ?? 0
+        var page = Page([place % contents], next: Position(integerLiteral: place + 1))
+        page.head.fingerprint = place % contents
+        return page
+      }
+      let (error, count) = try await goOn(cursor, pages: pages, most: 100)
+      #expect(error?.code == .stalledContent, "\(contents)")
+      #expect(count <= most, "\(contents)")
+    }
+    // The listing moved by a page between two walks: the same items came twice, and then others.
+    let moved = Cursor<Int> { position in
+      let place = position?.value?.integer ?? 0
+      var page = Page([place], next: Position(integerLiteral: place + 1))
+      page.head.fingerprint = place < 4 ? place : place - 1
+      return page
+    }
+    #expect(try await goOn(moved, pages: 2, most: 40).error == nil)
+  }
+
+  @Test("C-5: a stored trail is read again as it was, and one of a later version is no trail")
+  func storesTrails() throws {
+    var trail = Trail()
+    for place in 0..<20 {
+      trail = trail.passing(place: { UInt64(place) }, content: place % 3, within: 64)
+      let read = Trail(trail.text)
+      #expect(read?.place == trail.place && read?.content == trail.content)
+    }
+    for text in ["", "2 1.0.1.0 -", "1 1.0.1.0", "1 - - -"] { #expect(Trail(text) == nil) }
+    var position = Position("p")
+    position.trail = trail
+    #expect(position == "p")
+    let stored = try JSONEncoder().encode(position)
+    let read = try JSONDecoder().decode(Position.self, from: stored)
+    #expect(read.trail?.text == trail.text)
+    let damaged = String(decoding: stored, as: UTF8.self)
+      .replacing("\"trail\":\"1 ", with: "\"trail\":\"1 1")
+    #expect(throws: DecodingError.self) {
+      try JSONDecoder().decode(Position.self, from: Data(damaged.utf8))
     }
   }
 

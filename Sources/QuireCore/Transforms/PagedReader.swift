@@ -53,7 +53,8 @@ final class PagedReader<Item: Sendable>: DerivedReader {
         base, clock: context.clock,
         machine: WalkMachine(
           start: position, limits: limits, repeatedPositions: base.repeatedPositions,
-          loops: LoopGuard { [base] in base.identity(of: $0) }))
+          loops: LoopGuard { [base] in base.identity(of: $0) },
+          digest: { [base] in base.digest(of: $0) }))
       pending = Pending(position: position, walk: walk)
       return walk
     }

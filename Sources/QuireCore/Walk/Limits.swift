@@ -26,7 +26,8 @@ public struct Limits: Hashable, Sendable {
   public var consecutiveEmptyPages: Int
   /// The number of pages before each page with which its items are compared. A page that repeats
   /// one of them is refused: a server that has lost its place sends the same page for ever under
-  /// new positions. Default 64; 0 compares none, for listings whose pages may well be the same.
+  /// new positions. Default 64; 0 compares none, for listings whose pages may well be the same. Walks
+  /// that go on from stored positions refuse equal items that come for the third time.
   ///
   /// Items also count as the same if only members differ that servers write anew with every answer:
   /// an age, a time, a counter. Members that tell records apart, above all their id, have to be

@@ -40,6 +40,10 @@ package protocol PageReader<Item>: Sendable {
   /// same hash.
   func identity(of position: Position) -> Int
 
+  /// Returns a digest of the page at a position that is the same in every process: of all that
+  /// decides which page it is.
+  func digest(of position: Position) -> UInt64
+
   /// Returns the warnings of the pages read so far, for a walk that ended with `end`.
   func warnings(for end: WalkReport.End) -> [WalkReport.Warning]
 
@@ -57,6 +61,8 @@ package protocol PageReader<Item>: Sendable {
 extension PageReader {
   /// Positions lead to the same request if they are equal.
   func identity(of position: Position) -> Int { position.hashValue }
+  /// All of the position's value counts.
+  package func digest(of position: Position) -> UInt64 { position.digest }
   /// Nothing is open between two reads.
   func leave() {}
   /// Nothing is requested ahead of a read.
@@ -85,6 +91,7 @@ protocol DerivedReader<Item>: PageReader {
 
 extension DerivedReader {
   func identity(of position: Position) -> Int { base.identity(of: position) }
+  func digest(of position: Position) -> UInt64 { base.digest(of: position) }
   func warnings(for end: WalkReport.End) -> [WalkReport.Warning] { base.warnings(for: end) }
   func close(at position: Position?) async { await base.close(at: position) }
   func leave() { base.leave() }

@@ -32,8 +32,11 @@ struct RecentPages: Sendable {
   /// Creates a memory of `capacity` pages.
   init(capacity: Int) { self.capacity = capacity }
 
-  /// Compares a page with those remembered, and remembers it unless it repeats one of them.
-  mutating func compareAndRemember(_ fingerprint: Int?, _ sample: PageSample?) -> Comparison {
+  /// Compares a page with those remembered, and remembers it unless it repeats one of them. `earlier`
+  /// is the number of pages since an earlier walk delivered the same items; nil if none did.
+  mutating func compareAndRemember(
+    _ fingerprint: Int?, _ sample: PageSample?, earlier: Int? = nil
+  ) -> Comparison {
     guard capacity > 0, fingerprint != nil || sample != nil else { return .new(overlap: 0) }
     let page = Known(
       fingerprint: fingerprint, sample: sample, identity: sample?.identity(&roles))
@@ -48,6 +51,12 @@ struct RecentPages: Sendable {
       case .repeated(let changed): return .repeated(distance: distance, changed: changed)
       case .alike(let changed): likeness = likeness ?? (distance, changed)
       }
+    }
+    if let earlier, likeness == nil {
+      guard mayRepeatLegitimately(page) else {
+        return .repeated(distance: earlier, changed: [])
+      }
+      likeness = (earlier, [])
     }
     if let likeness {
       guard alike < (page.identity != nil ? Self.mostAlikeIdentified : Self.mostAlike) else {

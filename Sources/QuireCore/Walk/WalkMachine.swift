@@ -47,6 +47,14 @@ struct WalkMachine: Sendable {
   private let objection: PageError?
   var state: State
   var loops: LoopGuard?
+  /// What the position of the page that comes next remembers of the pages before it.
+  private var trail: Trail?
+  /// Whether pages are noted in the trail.
+  private let leavesTrail: Bool
+  /// Whether the place in the trail was remembered by an earlier walk, so that `loops` does not know
+  /// it.
+  private var hasEarlierPlace = false
+  private let digest: @Sendable (Position) -> UInt64
   var emptyPages = 0
   private var recent: RecentPages
   var startedAt: Duration?
@@ -74,13 +82,21 @@ struct WalkMachine: Sendable {
   init(
     start: Position = .start, visited: [Position] = [], limits: Limits = Limits(),
     repeatedPositions: Position.Repetition = .refused, loops: LoopGuard = LoopGuard(),
-    objection: PageError? = nil, direction: Position.Direction = .forward
+    objection: PageError? = nil, direction: Position.Direction = .forward,
+    digest: @escaping @Sendable (Position) -> UInt64 = { $0.digest }
   ) {
     self.start = start
     self.limits = limits
     state = .ready(start, .unjudged)
     report.checkpoint = start
     recent = RecentPages(capacity: limits.comparedPages)
+    self.digest = digest
+    // A walk backward comes to the pages that led to its start.
+    leavesTrail = direction == .forward
+    if leavesTrail {
+      trail = start.trail
+      hasEarlierPlace = repeatedPositions == .refused && start.trail?.place != nil
+    }
     if repeatedPositions == .refused {
       self.loops = loops
       self.loops?.begin(at: start, after: visited, direction)
@@ -116,7 +132,8 @@ struct WalkMachine: Sendable {
   /// Returns the reason why the page that was read must not be delivered; nil if it may be. With a
   /// reason, the caller reports a failed read.
   mutating func refusal<Item>(of page: Page<Item>) -> PageError? {
-    switch recent.compareAndRemember(page.head.fingerprint, page.head.sample) {
+    let earlier = page.head.fingerprint.flatMap { trail?.distance(toContent: $0) }
+    switch recent.compareAndRemember(page.head.fingerprint, page.head.sample, earlier: earlier) {
     case .new(let overlap):
       if overlap > 0, !report.warnings.contains(where: { $0.code == .overlappingPages }) {
         report.warn([.overlap(of: overlap, onPage: pageIndex)])
@@ -135,6 +152,7 @@ struct WalkMachine: Sendable {
     endLoading(at: now)
     (hasFetched, leavesWithLastRequest) = (true, false)
     page.index = pageIndex
+    if leavesTrail { page.position.trail = trail }
     startsMidway = startsMidway || page.head.startsMidway || before == nil && page.previous != nil
     if before == nil, page.previous != nil || !page.hasMoreParts { before = .some(page.previous) }
     if let limit = limits.items { page.cut(toItems: limit - passed.items - report.items) }
@@ -159,7 +177,22 @@ struct WalkMachine: Sendable {
     if page.position.page == .start, let identity = page.head.answeredIdentity {
       loops?.noteFirst(identity)
     }
+    if leavesTrail { leaveTrail(on: &page) }
     advance(after: page)
+  }
+
+  /// Notes a page in the trail, unless its rest comes next.
+  private mutating func leaveTrail<Item>(on page: inout Page<Item>) {
+    guard let next = page.next else { return }
+    let isInside = next.itemOffset > 0 && next.value == page.position.value
+    if !page.hasMoreParts, !isInside {
+      let place = page.position.page
+      if loops != nil, trail?.place?.isDue ?? true { hasEarlierPlace = false }
+      trail = (trail ?? Trail()).passing(
+        place: loops == nil ? nil : { [digest] in digest(place) },
+        content: page.head.fingerprint, within: limits.comparedPages)
+    }
+    page.next?.trail = trail
   }
 
   /// Handles an answer that says that the listing ended before the page, and that took `traffic`.
@@ -378,6 +411,9 @@ extension WalkMachine {
     if !isWithinPage {
       if let length = loops?.visit(position) { return locate(Self.loop(length), at: position) }
       if loops?.leadsToFirst(position) == true { return locate(Self.returnToFirst, at: position) }
+      if hasEarlierPlace, let place = trail?.place, place.digest == digest(position.page) {
+        return locate(Self.loop(place.steps + 1), at: position)
+      }
     }
     return exceededCap(at: now).map { locate($0, at: position) }
   }

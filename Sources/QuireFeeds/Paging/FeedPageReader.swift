@@ -144,6 +144,7 @@ final class FeedPageReader: PageReader {
   func warnings(for end: WalkReport.End) -> [WalkReport.Warning] { base.warnings(for: end) }
   func close(at position: Position?) async { await base.close(at: position) }
   func identity(of position: Position) -> Int { base.identity(of: position) }
+  func digest(of position: Position) -> UInt64 { base.digest(of: position) }
   var needsClosing: Bool { base.needsClosing }
   // The feed's own loops never reach the walk's check: `endWalk` finds them by their requests, and ends
   // the walk there.

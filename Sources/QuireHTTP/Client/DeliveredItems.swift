@@ -89,7 +89,7 @@ struct DeliveredItems {
 
 /// A hash of the items of a page, which arrive one after the other.
 private struct ItemsFingerprint {
-  private var digest = ContentDigest()
+  private var digest = ContentDigest.stored
   private var isEmpty = true
   private var isKnown = true
 

@@ -81,6 +81,9 @@ package final class PageLoader<Item: Sendable>: PageReader {
       return position.hashValue
     }
   }
+  package func digest(of position: Position) -> UInt64 {
+    ((try? Bookmark(position))?.place ?? position).digest
+  }
   package func warnings(for end: WalkReport.End) -> [WalkReport.Warning] {
     audit?.warnings(end) ?? []
   }

@@ -80,7 +80,7 @@ public struct BytesPageDecoder: PageDecoder {
 
     mutating func items() -> DecodedItems<[UInt8]> {
       guard !bytes.isEmpty else { return DecodedItems([]) }
-      var digest = ContentDigest()
+      var digest = ContentDigest.stored
       bytes.withUnsafeBytes { digest.add($0) }
       var items = DecodedItems([bytes])
       items.fingerprint = digest.value

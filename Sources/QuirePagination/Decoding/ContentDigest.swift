@@ -2,9 +2,10 @@
 ///
 /// Each sixteen bytes become the two factors of a 128-bit product, whose halves are folded, as in
 /// wyhash. The key is random in each process, so that colliding contents cannot be prepared, but
-/// this is no cryptographic hash.
+/// this is no cryptographic hash. Digests that positions hold have a key that is the same everywhere.
 package struct ContentDigest {
   private static let key = UInt64.random(in: .min ... .max) | 1
+  private static let storedKey: UInt64 = 0x9E37_79B9_7F4A_7C15
   private let key: UInt64
   private var state: UInt64
 
@@ -12,6 +13,16 @@ package struct ContentDigest {
     key = Self.key
     state = key
   }
+
+  private init(key: UInt64) {
+    self.key = key
+    state = key
+  }
+
+  /// An empty digest that gives the same hash of the same bytes in every process, so that a position
+  /// can hold it. Colliding contents can be prepared; they end no walk but that of the server that
+  /// sends them.
+  package static var stored: ContentDigest { ContentDigest(key: storedKey) }
 
   /// Returns the hash of some bytes. Different seeds give different hashes of the same bytes.
   package static func of(_ bytes: UnsafeRawBufferPointer, seed: Int = 0) -> Int {

@@ -136,6 +136,15 @@ package struct Bookmark: Hashable {
     return Position(.object(members))
   }
 
+  /// The position without what does not decide which page it is, such as the number of items before
+  /// it.
+  package var place: Position {
+    var place = self
+    (place.seen, place.total, place.largestPage) = (nil, nil, nil)
+    (place.isPromised, place.repetitionWatch, place.anchor) = (false, nil, nil)
+    return place.position
+  }
+
   /// The value that the request sends; null for the first page.
   var value: JSONValue {
     switch target {

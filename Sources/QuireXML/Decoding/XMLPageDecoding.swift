@@ -132,7 +132,7 @@ struct XMLPageDecoding<Item: Sendable>: PageDecoding {
   }
 
   private static func digest(_ nodes: some Sequence<Int>, in index: XMLIndex) -> Int {
-    var digest = ContentDigest()
+    var digest = ContentDigest.stored
     for node in nodes { digest.add(UnsafeRawBufferPointer(index.value(of: node))) }
     return digest.value
   }

@@ -74,6 +74,51 @@ struct StalledListingTests {
     #expect(server.requests.count == 2)
   }
 
+  @Test("C-5: a server that ignores the page number is found out by walks of one page each, too")
+  func ignoredParameterAcrossWalks() async throws {
+    let server = CannedServer { _, _ in .json("[1,2]") }
+    let pagination = Pagination(next: .pageNumber(), send: .query("page"), end: [.emptyPage])
+    let cursor = PageClient(transport: server)
+      .cursor(of: Int.self, at: "https://api.test/items", pagination: pagination)
+    var (position, pages) = (Position.start, 0)
+    var error: PageError?
+    while error == nil, pages < 10 {
+      let walk = cursor.resuming(from: position).limited(to: Limits(pages: 1)).walk()
+      do {
+        for try await _ in walk { pages += 1 }
+        position = try #require(walk.report.checkpoint)
+      } catch let failure as PageError {
+        error = failure
+      }
+    }
+    #expect(error?.code == .stalledContent)
+    #expect(pages == 2)
+  }
+
+  @Test("C-5: a circle of cursors is found by short walks, though the items before it are counted")
+  func circleAcrossWalks() async throws {
+    let server = CannedServer { _, ordinal in
+      .json(#"{"items":[\#(ordinal)],"next":"t\#(ordinal % 5)","total":1000}"#)
+    }
+    let pagination = Pagination(
+      next: .body("/next"), send: .query("token"), end: [.total("/total")], items: "/items")
+    let cursor = PageClient(transport: server)
+      .cursor(of: Int.self, at: "https://api.test/items", pagination: pagination)
+    var (position, pages) = (Position.start, 0)
+    var error: PageError?
+    while error == nil, pages < 40 {
+      let walk = cursor.resuming(from: position).limited(to: Limits(pages: 2)).walk()
+      do {
+        for try await _ in walk { pages += 1 }
+        position = try #require(walk.report.checkpoint)
+      } catch let failure as PageError {
+        error = failure
+      }
+    }
+    #expect(error?.code == .loopDetected)
+    #expect(pages < 20)
+  }
+
   @Test("G3: pages that may well be the same are compared only if the caller wants that")
   func samePages() async throws {
     let server = CannedServer { _, ordinal in .json(ordinal < 5 ? "[7]" : "[]") }

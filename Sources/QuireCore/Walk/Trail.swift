@@ -1,0 +1,124 @@
+/// What a position remembers of the pages that led to it, so that a walk that goes on from there, in
+/// another process, too, finds that the listing goes in circles.
+///
+/// One place and one content are remembered, and replaced after 1, 2, 4, 8… pages, so that a cycle
+/// of any length is found within a few rounds, however short the walks are. Source: R. P. Brent, "An
+/// improved Monte Carlo factorization algorithm" (1980). The trail depends on the pages alone, not
+/// on where walks began.
+package final class Trail: Sendable {
+  /// A digest that is remembered.
+  struct Mark: Hashable, Sendable {
+    let digest: UInt64
+    /// The number of pages since the one with the digest.
+    var steps = 0
+    /// The number of pages after which another one is remembered.
+    var patience = 1
+    /// How often the digest came again.
+    var returns = 0
+
+    init(_ digest: UInt64) { self.digest = digest }
+
+    /// Whether the next page is remembered in place of this one.
+    var isDue: Bool { steps + 1 >= patience }
+
+    /// Returns the mark after another page, for which `digest` is made only if it is remembered.
+    func passing(_ digest: () -> UInt64, mostPatience: Int) -> Mark {
+      guard isDue else {
+        var mark = self
+        mark.steps += 1
+        return mark
+      }
+      var mark = Mark(digest())
+      mark.patience = min(patience * 2, mostPatience)
+      return mark
+    }
+
+    /// Returns the mark after a page with its own digest.
+    var returning: Mark {
+      var mark = self
+      (mark.steps, mark.returns) = (0, min(returns + 1, 9))
+      return mark
+    }
+  }
+
+  /// The place of an earlier page.
+  let place: Mark?
+  /// The content of an earlier page with items.
+  let content: Mark?
+
+  init(place: Mark? = nil, content: Mark? = nil) {
+    self.place = place
+    self.content = content
+  }
+
+  /// The longest time for which a place is remembered.
+  private static let mostPatience = 1 << 60
+
+  /// Returns the trail after a page. `place` makes the digest of its place; nil to remember no
+  /// places. `content` is the fingerprint of its items, if they are to be remembered, and contents
+  /// are compared over at most `pages` pages.
+  func passing(place: (() -> UInt64)?, content fingerprint: Int?, within pages: Int) -> Trail {
+    var newPlace = self.place
+    if let place {
+      newPlace = newPlace?.passing(place, mostPatience: Self.mostPatience) ?? Mark(place())
+    }
+    var newContent = content
+    if let fingerprint, pages > 0 {
+      let digest = UInt64(bitPattern: Int64(fingerprint))
+      if let known = content {
+        newContent =
+          known.digest == digest
+          ? known.returning : known.passing({ digest }, mostPatience: pages)
+      } else {
+        newContent = Mark(digest)
+      }
+    }
+    return Trail(place: newPlace, content: newContent)
+  }
+
+  /// Returns the number of pages since the same items came, if they come at least for the third
+  /// time.
+  ///
+  /// Once, a listing may have moved by exactly a page between two walks.
+  func distance(toContent fingerprint: Int) -> Int? {
+    guard let content, content.returns > 0,
+      content.digest == UInt64(bitPattern: Int64(fingerprint))
+    else { return nil }
+    return content.steps + 1
+  }
+}
+
+// MARK: - Stored form
+
+extension Trail {
+  /// The trail as text: the version of the form, the place and the content.
+  var text: String { "1 \(Self.text(of: place)) \(Self.text(of: content))" }
+
+  /// Creates a trail from its `text`; nil for any other text, such as that of a later version.
+  convenience init?(_ text: String) {
+    let parts = text.split(separator: " ", omittingEmptySubsequences: false)
+    guard parts.count == 3, parts[0] == "1" else { return nil }
+    self.init(place: Self.mark(in: parts[1]), content: Self.mark(in: parts[2]))
+  }
+
+  private static func text(of mark: Mark?) -> String {
+    guard let mark else { return "-" }
+    return "\(String(mark.digest, radix: 16)).\(mark.steps).\(mark.patience).\(mark.returns)"
+  }
+
+  private static func mark(in text: Substring) -> Mark? {
+    let parts = text.split(separator: ".")
+    guard parts.count == 4, let digest = UInt64(parts[0], radix: 16), let steps = Int(parts[1]),
+      let patience = Int(parts[2]), let returns = Int(parts[3]), patience <= mostPatience,
+      steps >= 0, steps < patience, returns >= 0
+    else { return nil }
+    var mark = Mark(digest)
+    (mark.steps, mark.patience, mark.returns) = (steps, patience, returns)
+    return mark
+  }
+}
+
+extension Position {
+  /// A digest of the place, the same in every process.
+  package var digest: UInt64 { MergeDigest(value?.description ?? "").value }
+}
