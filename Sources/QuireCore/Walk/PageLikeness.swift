@@ -28,11 +28,18 @@ struct PageLikeness {
   }
 
   private let count: Int
+  /// Whether items have members that were not sampled, which may be the ones that tell records apart.
+  private let isCutOff: Bool
+  /// Whether the pages may differ where they were not sampled.
+  private let mayDifferElsewhere: Bool
   /// The members in the order of their first appearance.
   private let columns: [(name: String, column: Column)]
 
-  /// Compares two pages; nil if they have nothing in common.
-  init?(_ earlier: PageSample, _ later: PageSample, roles: inout MemberRoles) {
+  /// Compares two pages, which may be known to differ; nil if they have nothing in common.
+  init?(
+    _ earlier: PageSample, _ later: PageSample, areKnownToDiffer: Bool = false,
+    roles: inout MemberRoles
+  ) {
     guard earlier.count == later.count, earlier.items.count == later.items.count, later.count > 0
     else { return nil }
     // Most pages differ in the first item's identity, and need no further comparison.
@@ -66,6 +73,9 @@ struct PageLikeness {
       }
     }
     count = later.items.count
+    let isCutOff = earlier.isCutOff || later.isCutOff
+    self.isCutOff = isCutOff
+    mayDifferElsewhere = areKnownToDiffer && (isCutOff || later.items.count < later.count)
     self.columns = order.compactMap { member in
       columns[member].map { (later.name(of: member) ?? earlier.name(of: member) ?? "", $0) }
     }
@@ -78,6 +88,9 @@ struct PageLikeness {
     let same = columns.map(\.column).filter { !$0.hasChanged }
     let names = changed.map(\.name)
     let identities = self.identities
+    if names.isEmpty, mayDifferElsewhere {
+      return identities.isEmpty && isCutOff ? .different : .alike(changed: [])
+    }
     guard !identities.isEmpty else {
       return unidentified(changed.map(\.column), roles, same, names)
     }
@@ -126,18 +139,22 @@ struct PageLikeness {
     let isOnlyVolatile = !names.isEmpty && roles.isSubset(of: [.volatile])
     // One item alone cannot show which members tell it from others.
     guard count > 1 else {
-      let isTitled = same.contains { $0.role == .title }
+      let isTitled = same.contains { $0.role == .title || $0.role == .name }
       return isOnlyVolatile && isTitled ? .alike(changed: names) : .different
     }
-    let telling: Set<MemberRole> = [.title, .other, .time, .progress]
+    let naming: Set<MemberRole> = [.title, .name]
+    let telling: Set<MemberRole> = [.title, .name, .other, .time, .progress]
     if changed.contains(where: { telling.contains($0.role) && $0.tellsApart(count) }),
-      !same.contains(where: { $0.role == .title && $0.tellsApart(count) })
-        || changed.contains(where: { $0.role == .title || $0.role == .other })
+      !same.contains(where: { naming.contains($0.role) && $0.tellsApart(count) })
+        || changed.contains(where: { naming.contains($0.role) || $0.role == .other })
     {
       return .different
     }
-    let apart = same.filter { [.title, .other].contains($0.role) && $0.tellsApart(count) }
+    let apart = same.filter {
+      (naming.contains($0.role) || $0.role == .other) && $0.tellsApart(count)
+    }
     guard !apart.isEmpty else { return isOnlyVolatile ? .alike(changed: names) : .different }
+    // What has a name may be read again at another time.
     let isTitled = apart.contains { $0.role == .title }
     let isStamped = roles.isSubset(of: [.volatile, .time])
     return isOnlyVolatile || isTitled && isStamped
@@ -272,6 +289,9 @@ package struct PageSample: Sendable {
   /// Returns the path of a member by its hash.
   func name(of member: Int) -> String? { names.all.first { $0.member == member }?.name }
 
+  /// Whether items may have members that were not sampled.
+  var isCutOff: Bool { items.contains { $0.count >= Item.mostMembers } }
+
   /// Whether all sampled items are equal.
   var isUniform: Bool { items.allSatisfy { $0 == items[0] } }
 }
@@ -284,8 +304,10 @@ enum MemberRole: Hashable, Sendable {
   case identity
   /// An identity of the record or of something else: `event_id`, `sensorId`.
   case reference
-  /// A name or an address for people: `title`, `url`.
+  /// The title of the record: `title`, `headline`.
   case title
+  /// A name or an address, of the record or of the thing that it is about: `name`, `url`.
+  case name
   /// A time or a date, of the record or of the answer.
   case time
   /// The number of a version, part or step: `version`, `seq`, `year`.
@@ -311,6 +333,8 @@ enum MemberRole: Hashable, Sendable {
       self = .time
     } else if Self.titles.contains(name) || Self.titleEnds.contains(words.last ?? "") {
       self = .title
+    } else if Self.names.contains(name) || Self.nameEnds.contains(words.last ?? "") {
+      self = .name
     } else {
       self = .other
     }
@@ -360,12 +384,14 @@ extension MemberRole {
   ]
   private static let identityEnds: Set<String> = ["id", "uuid", "guid", "key", "ref"]
   private static let titles: Set<String> = [
-    "title", "name", "headline", "subject", "label", "summary", "description", "text", "body",
-    "content", "caption", "url", "href", "link", "self", "uri", "slug", "permalink", "email",
-    "login",
-    "message", "path", "file",
+    "title", "headline", "subject", "summary", "caption", "permalink",
   ]
-  private static let titleEnds: Set<String> = ["name", "title", "url", "uri", "link", "href"]
+  private static let titleEnds: Set<String> = ["title"]
+  private static let names: Set<String> = [
+    "name", "label", "description", "text", "body", "content", "url", "href", "link", "self", "uri",
+    "slug", "email", "login", "message", "path", "file",
+  ]
+  private static let nameEnds: Set<String> = ["name", "url", "uri", "link", "href"]
   private static let timeWords: Set<String> = [
     "time", "date", "datetime", "timestamp", "ts", "created", "updated", "modified", "published",
     "recorded", "measured", "observed", "posted", "issued", "started", "ended", "when", "start",

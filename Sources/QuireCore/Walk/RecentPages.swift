@@ -91,7 +91,9 @@ struct RecentPages: Sendable {
     {
       return .different
     }
-    return PageLikeness(old, new, roles: &roles)?.verdict ?? .different
+    let areKnownToDiffer = page.fingerprint != nil && known.fingerprint != nil
+    return PageLikeness(old, new, areKnownToDiffer: areKnownToDiffer, roles: &roles)?.verdict
+      ?? .different
   }
 
   /// Whether a page may be right although it equals an earlier one: a full page, requested by

@@ -130,6 +130,32 @@ struct RestampedListingTests {
       "readings of sensors with ids",
       { n in (0..<5).map { #"{"sensorId":\#($0),"time":\#(n),"value":20}"# } }
     ),
+    (
+      "readings of services with names",
+      { n in ["web", "db"].map { #"{"name":"\#($0)","status":"up","time":"12:00:\#(n)"}"# } }
+    ),
+    (
+      "readings of sensors with ids and names",
+      { n in (0..<5).map { #"{"sensorId":\#($0),"name":"s\#($0)","time":\#(n)}"# } }
+    ),
+    (
+      "counts of each day by name",
+      { n in ["a", "b"].map { #"{"name":"\#($0)","count":\#(n * 7),"date":"day \#(n)"}"# } }
+    ),
+    (
+      "an id behind many members",
+      { n in
+        let zeros = (0..<33).map { #""m\#($0)":0"# }.joined(separator: ",")
+        return (0..<3).map { #"{"name":"line \#($0)",\#(zeros),"id":\#(n * 3 + $0)}"# }
+      }
+    ),
+    (
+      "many items, of which those looked at are the same",
+      { n in
+        let same: Set = [0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 24, 32, 48, 64, 96]
+        return (0..<100).map { #"{"id":\#(same.contains($0) ? $0 : n * 1000 + $0)}"# }
+      }
+    ),
     ("one reading", { n in [#"{"time":\#(n),"value":20}"#] }),
     ("one reading of one sensor", { n in [#"{"sensor_id":7,"time":\#(n),"value":20}"#] }),
     ("one reading with an id", { n in [#"{"id":\#(n),"value":20}"#] }),
