@@ -17,8 +17,8 @@ extension WalkReport.Warning.Code {
   public static let shortFirstPage = Self("shortFirstPage")
   /// The page that was taken for the last one has signs that another one follows.
   public static let signsOfMore = Self("signsOfMore")
-  /// The declared number of items changed while the listing was read by counting: some items may be
-  /// missing or come twice.
+  /// The declared number of items changed, or that of pages fell, while the listing was read by
+  /// counting: some items may be missing or come twice.
   public static let changedTotal = Self("changedTotal")
 }
 
@@ -46,6 +46,11 @@ struct ListingAudit: Sendable {
   private var declared: Int?
   /// The declared number of items before its first change; nil if it has not changed.
   private var declaredFirst: Int?
+  /// Where the pages of a counted listing declare how many of them there are.
+  private let pageCounts: [Pagination.ValueSource]
+  private var declaredPages: Int?
+  /// The declared number of pages before it fell, and after that; nil if it never did.
+  private var fall: (from: Int, to: Int)?
   /// The latest page, while the description is in doubt. Otherwise nil, so that a walk holds no
   /// page longer than its consumer does.
   private var suspect: HTTPPageInfo?
@@ -60,6 +65,13 @@ struct ListingAudit: Sendable {
     self.hasPageSize = hasPageSize
     self.expectsTotal = expectsTotal
     next = AuditedPlace(pagination.next)
+    var totals = pagination.end.compactMap { rule in
+      if case .total(let total) = rule { total } else { Pagination.TotalSource?.none }
+    }
+    if let total = pagination.total { totals.append(total) }
+    pageCounts =
+      pagination.next.firstCount == nil
+      ? [] : totals.filter { $0.kind == .pages && $0.scope == .everyPage }.map(\.source)
     let counted = pagination.end.compactMap { rule in
       if case .total(let total) = rule { total.source } else { Pagination.ValueSource?.none }
     }
@@ -101,6 +113,8 @@ struct ListingAudit: Sendable {
       if let declared, declared != total.value { declaredFirst = declaredFirst ?? declared }
       declared = total.value
     }
+    // An empty page behind the last one may count none.
+    if !pageCounts.isEmpty, count > 0 { sawPageCount(of: info) }
     if pages == 1 {
       if page.next != nil { link = unfollowedLink(in: info.document) }
       let type = info.head.headerFields[.contentType] ?? ""
@@ -113,6 +127,20 @@ struct ListingAudit: Sendable {
     rules = missing
     let isOnly = pages == 1 && !leadsOn
     suspect = isOnly || items == 0 || next != nil || !rules.isEmpty ? info : nil
+  }
+
+  private mutating func sawPageCount(of info: HTTPPageInfo) {
+    let answer = info.answer
+    for source in pageCounts {
+      guard let value = try? answer.value(at: source, items: pagination.items),
+        let number = value.integer
+      else { continue }
+      if let declaredPages, number < declaredPages {
+        fall = (fall?.from ?? declaredPages, number)
+      }
+      declaredPages = number
+      return
+    }
   }
 
   /// Returns the warnings for the caller. Missing values count only once the listing has ended or
@@ -197,14 +225,22 @@ struct ListingAudit: Sendable {
   }
 
   /// The warning that items were added or removed while pages were counted, which moves later items
-  /// across the borders of pages; nil if the declared number of items did not change.
+  /// across the borders of pages; nil if the declared number of items did not change, and that of
+  /// pages did not fall.
   private var movedItems: WalkReport.Warning? {
-    guard let declaredFirst, let declared, declared != declaredFirst,
-      pagination.next.untransformed.isCounter
-    else { return nil }
+    let change: (unit: String, from: Int, to: Int)
+    if let declaredFirst, let declared, declared != declaredFirst,
+      pagination.next.firstCount != nil
+    {
+      change = ("items", declaredFirst, declared)
+    } else if let fall {
+      change = ("pages", fall.from, fall.to)
+    } else {
+      return nil
+    }
     return .init(
       .changedTotal,
-      "the declared number of items went from \(declaredFirst) to \(declared) while pages were counted: items may "
+      "the declared number of \(change.unit) went from \(change.from) to \(change.to) while pages were counted: items may "
         + "have moved over the border of a page, so that some are missing or came twice. In an order that does not "
         + "change, oldest first, or by a cursor they do not move.")
   }

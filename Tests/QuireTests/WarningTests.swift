@@ -1,3 +1,4 @@
+import HTTPTypes
 import Quire
 import Testing
 
@@ -133,6 +134,32 @@ struct WarningTests {
       ).walk()
     for try await _ in walk {}
     #expect(walk.report.warnings.map(\.code) == (isCounted ? [.changedTotal] : []))
+  }
+
+  @Test(
+    "12-A2: a number of pages that falls, or a range's total that changes, is a doubt like a total of items"
+  )
+  func changedCount() async throws {
+    func codes(_ answers: [Answers.Answer], _ pagination: Pagination) async throws
+      -> [WalkReport.Warning.Code]
+    {
+      let walk = PageClient(transport: Answers(answers))
+        .cursor(of: Int.self, at: "https://l.test/", pagination: pagination).walk()
+      for try await _ in walk {}
+      return walk.report.warnings.map(\.code)
+    }
+    let numbered = Pagination(
+      next: .pageNumber, send: .query("page"), end: [.pages("/pages")], items: "/data")
+    func pages(_ counts: [Int]) -> [Answers.Answer] {
+      counts.enumerated().map { "{\"data\":[\($0)],\"pages\":\($1)}" }
+    }
+    #expect(try await codes(pages([4, 2]), numbered) == [.changedTotal])
+    // Listings that grow at their end lose nothing.
+    #expect(try await codes(pages([2, 3, 4, 4]), numbered) == [])
+    var ranged: [Answers.Answer] = ["[1,2]", "[3,4]"]
+    ranged[0].fields[.contentRange] = "0-1/6"
+    ranged[1].fields[.contentRange] = "2-3/4"
+    #expect(try await codes(ranged, .postgrest) == [.changedTotal])
   }
 
   /// Pages whose items shift by one that is inserted while they are read, in each format.
