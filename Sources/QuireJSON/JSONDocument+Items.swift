@@ -456,8 +456,24 @@ extension JSONDocument {
       return false
     }
     let wanted = Array(value.utf8)
-    guard word(at: member).kind == .array else { return has(member, text: wanted) }
-    return elements(of: member).contains { has($0, text: wanted) }
+    let isRelation = name == "rel"
+    guard word(at: member).kind == .array else {
+      return has(member, text: wanted) || isRelation && hasRelation(member, wanted)
+    }
+    return elements(of: member).contains {
+      has($0, text: wanted) || isRelation && hasRelation($0, wanted)
+    }
+  }
+
+  /// Whether the node is a string that names the relation; registered ones are compared without
+  /// case (RFC 8288, section 2.1.1).
+  private func hasRelation(_ node: Int, _ wanted: [UInt8]) -> Bool {
+    let word = word(at: node)
+    guard word.kind == .string else { return false }
+    func lowercased(_ byte: UInt8) -> UInt8 {
+      (0x41...0x5A).contains(byte) ? byte | 0x20 : byte
+    }
+    return bytes[word.content].elementsEqual(wanted) { lowercased($0) == lowercased($1) }
   }
 
   /// Whether the node is a string equal to `text`, or a number or literal spelled so.

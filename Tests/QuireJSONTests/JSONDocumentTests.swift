@@ -38,6 +38,8 @@ struct JSONDocumentTests {
     #expect(try document.value(at: "/links[n=2]/href") == "d")
     #expect(try document.value(at: "/links[rel=né]/href") == "e")
     #expect(try document.value(at: "/links[rel=last]/href") == nil)
+    #expect(try document.value(at: "/links[rel=PREV]/href") == "b")
+    #expect(try document.value(at: "/links[n=N]/href") == nil)
     #expect(try document.value(at: "/links/-1/href") == "e")
     #expect(try document.value(at: "/empty/-1") == nil)
     #expect(try document.value(at: "/-1") == "member")

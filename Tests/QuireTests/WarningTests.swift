@@ -162,6 +162,26 @@ struct WarningTests {
     #expect(try await codes(ranged, .postgrest) == [.changedTotal])
   }
 
+  @Test("12-A2: a feed's link to the next page without an address is a doubt about its end")
+  func linkWithoutTarget() async throws {
+    func report(_ link: String) async throws -> WalkReport {
+      let pages = [("a", link), ("b", "")].map { id, link in
+        Answers.Answer(200, "<feed><entry><id>\(id)</id></entry>\(link)</feed>")
+      }
+      let walk = PageClient(transport: Answers(pages))
+        .cursor(of: RawItem.self, at: "https://l.test/", pagination: .atom).walk()
+      for try await _ in walk {}
+      return walk.report
+    }
+    let broken = try await report("<link rel='next'/>")
+    #expect(broken.pages == 1 && broken.warnings.map(\.code).contains(.linkWithoutTarget))
+    for link in ["", "<link rel='self'/>", "<link rel='next' href='?p=2'/>"] {
+      #expect(try await !report(link).warnings.map(\.code).contains(.linkWithoutTarget), "\(link)")
+    }
+    // Registered relations are compared without case (RFC 8288, section 2.1.1).
+    #expect(try await report("<link rel='NEXT' href='?p=2'/>").pages == 2)
+  }
+
   /// Pages whose items shift by one that is inserted while they are read, in each format.
   struct Shifted: Sendable, CustomTestStringConvertible {
     var pages: [String]

@@ -134,6 +134,20 @@ package struct AnswerReader: EnginePart {
     }
   }
 
+  /// Returns the path to the address of the next page, if a page without a continuation has the XML
+  /// element with the link, and that lacks the attribute.
+  func linkWithoutTarget(in answer: PageAnswer) throws -> PagePath? {
+    for route in routes where route.send == .url {
+      guard case .body(let path) = route.next.untransformed,
+        let text = PagePath.sides(of: path.text).last, let slash = text.lastIndex(of: "/"),
+        text[slash...].hasPrefix("/@"), text[..<slash].hasSuffix("]")
+      else { continue }
+      let link = try PagePath("\(text[..<slash])[not(\(text[slash...].dropFirst()))]")
+      if try answer.document.count(at: link, outsideItemsOf: items) ?? 0 > 0 { return path }
+    }
+    return nil
+  }
+
   /// Returns the number of items in a full page: the size that the server reports, else the one
   /// that was requested.
   func pageSize(of answer: PageAnswer) throws -> Int? {

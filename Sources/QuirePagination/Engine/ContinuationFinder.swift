@@ -89,6 +89,12 @@ package struct ContinuationFinder: EnginePart {
         } else {
           result.endDoubt = Self.moreBehindEmptyCursor
         }
+      } else if let place = try reader.linkWithoutTarget(in: answer) {
+        result.warnings.append(
+          WalkReport.Warning(
+            .linkWithoutTarget,
+            "The last page has a link to the next one, and nothing at \(place.place): the listing may be longer."
+          ))
       }
       return
     }

@@ -253,4 +253,6 @@ extension WalkReport.Warning.Code {
   public static let unreadableTotal = Self("unreadableTotal")
   /// The last page says that items remain behind it.
   public static let endBeforeTotal = Self("endBeforeTotal")
+  /// The last page has a link to the next one, without an address.
+  public static let linkWithoutTarget = Self("linkWithoutTarget")
 }

@@ -44,6 +44,14 @@ struct PathTests {
     #expect(try document.value(at: "/f/*[@r='self']/@*") == ["r": "self", "h": "1"])
   }
 
+  @Test("T32: relations are compared without case, and no other attribute is")
+  func relations() throws {
+    let document = try document("<f><l rel='NEXT' r='NEXT' h='1'/><l rel='nex' h='2'/></f>")
+    #expect(try document.value(at: "/f/l[@rel='next']/@h") == "1")
+    #expect(try document.value(at: "/f/l[@r='next']/@h") == nil)
+    #expect(try document.value(at: "/f/l[not(@rel='next')]/@h") == "2")
+  }
+
   @Test("X17: a namespace is told by its URI, whatever prefixes are bound to it")
   func namespaces() throws {
     let document = try document(
