@@ -220,7 +220,7 @@ struct FeedPoller: Sendable {
       let name = digest(identity)
       if !known.contains(name) { shared.append(name) }
       for place in places {
-        entries[place].id = FeedEntry.Identity(.digest, entries[place].digest(withPlace: true)).text
+        entries[place].id = FeedEntry.Identity(.digest, entries[place].distinctDigest).text
       }
     }
     shared = shared.suffix(maximumSharedIdentities)

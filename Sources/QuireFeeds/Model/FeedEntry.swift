@@ -175,21 +175,29 @@ extension FeedEntry {
   /// entries may be parts of one page.
   var link: String? { canonicalURL ?? url ?? externalURL }
 
-  /// A digest of the visible content: title, summary, text and files. The same in every process.
-  /// Not cryptographic, because it only distinguishes entries of one publisher.
-  public var digest: String { digest(withPlace: false) }
+  /// A digest of the visible content: title, summary, text, files and address. The same in every
+  /// process. Not cryptographic, because it only distinguishes entries of one publisher.
+  public var digest: String {
+    var digest = contentDigest
+    if let link { digest.add(link) }
+    return digest.text
+  }
 
-  /// Returns the digest, optionally including the address and the publication date.
-  func digest(withPlace hasPlace: Bool) -> String {
+  /// A digest of the content, the address and the publication date, which tells entries with one
+  /// identifier apart.
+  var distinctDigest: String {
+    var digest = contentDigest
+    digest.add(link ?? "")
+    digest.add(published.map { "\($0.timeIntervalSince1970)" } ?? "")
+    return digest.text
+  }
+
+  private var contentDigest: StableDigest {
     var digest = StableDigest()
     for text in [title, summary, content] { digest.add(text?.value ?? "") }
     digest.add(content?.source ?? "")
     for enclosure in enclosures { digest.add(enclosure.url) }
-    if hasPlace {
-      digest.add(link ?? "")
-      digest.add(published.map { "\($0.timeIntervalSince1970)" } ?? "")
-    }
-    return digest.text
+    return digest
   }
 }
 

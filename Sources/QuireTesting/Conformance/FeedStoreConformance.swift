@@ -313,6 +313,10 @@ public struct FeedStoreConformance: Sendable {
     try expect(changed == FeedEffect(changed: 1), "An entry with another text is changed.")
     let nothing = try await store.apply(.polled(try await poll(store, [2], "new", at: 400)))
     try expect(nothing == FeedEffect(), "An entry that is the same is left alone.")
+    var moving = try await poll(store, [2], "new", at: 450)
+    moving.entries[0].url = "https://a.test/2"
+    let moved = try await store.apply(.polled(moving))
+    try expect(moved == FeedEffect(changed: 1), "An entry with another address is changed.")
     let subscription = try await store.subscriptions().first
     try expect(
       subscription?.health.entries == 4 && subscription?.health.lastError == "unchanged"

@@ -1,0 +1,72 @@
+import Foundation
+import HTTPTypes
+import QuireCore
+import QuireHTTP
+import QuireTesting
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import QuireFeeds
+
+/// What makes an entry the same one, a changed one, or a new one.
+@Suite struct RecognitionTests {
+  /// Polls a feed once for each document, and returns the effects and the entries stored last.
+  private func poll(
+    _ documents: [String], between: (any FeedStore) async throws -> Void = { _ in }
+  ) async throws -> (effects: [FeedEffect], entries: [StoredEntry]) {
+    let (store, effects) = (MemoryFeedStore(), Recorder<FeedEffect>())
+    let time = Mutex(1_800_000_000.0)
+    let current = Mutex("")
+    let web = FeedWeb { _, _ in .init(body: current.withLock { $0 }) }
+    var environment = Aggregator.Environment()
+    environment.now = { time.withLock { $0 } }
+    let aggregator = Aggregator(
+      store: store, client: PageClient(transport: web, configuration: .feed),
+      settings: AggregatorSettings(limits: PollingLimits(hostGap: .zero)),
+      environment: environment
+    ) { event in
+      if case .polled(let report) = event { effects.note(report.effect) }
+    }
+    try await aggregator.subscribe(to: "https://a.test/f")
+    for document in documents {
+      current.withLock { $0 = document }
+      try await aggregator.pollDue()
+      try await between(store)
+      time.withLock { $0 += 100_000 }
+    }
+    let entries = try await store.entries(EntrySelection(), at: nil, limit: 100).items
+    return (effects.values, entries)
+  }
+
+  private func rss(_ items: String) -> String {
+    "<rss version='2.0'><channel><title>T</title>\(items)</channel></rss>"
+  }
+
+  @Test("17-Aggregator: an entry whose address changes is updated, and stays the entry that it was")
+  func movedEntry() async throws {
+    func item(_ url: String) -> String {
+      rss("<item><guid isPermaLink='false'>1</guid><title>A</title><link>\(url)</link></item>")
+    }
+    let documents = ["http://a.test/1", "https://a.test/1", "https://a.test/1"].map(item)
+    let (effects, entries) = try await poll(documents) { store in
+      try await store.apply(.mark([1], isRead: true))
+    }
+    #expect(effects == [FeedEffect(added: 1), FeedEffect(changed: 1), FeedEffect()])
+    #expect(entries.map(\.entry.url) == ["https://a.test/1"])
+    #expect(entries.map(\.number) == [1] && entries.allSatisfy(\.isRead))
+  }
+
+  @Test("17-Aggregator: what a publisher leaves out or writes elsewhere makes no entry a new one")
+  func sameEntry() async throws {
+    let item = "<guid isPermaLink='false'>1</guid><title>A</title><link>https://a.test/1</link>"
+    let (effects, entries) = try await poll([
+      rss("<item>\(item)<pubDate>Tue, 03 Jun 2003 09:39:21 GMT</pubDate></item>"),
+      rss("<item>\(item)<category>c</category></item>"),
+      "<rss version='2.0'><channel/><item>\(item)</item></rss>",
+      rss("<item><link>https://a.test/1</link><title>A</title><guid> 1 </guid></item>"),
+    ])
+    #expect(effects == [FeedEffect(added: 1)] + Array(repeating: FeedEffect(), count: 3))
+    #expect(entries.map(\.date) == [1_054_633_161])
+  }
+}
