@@ -73,7 +73,7 @@ extension FeedRepair.Kind {
   public static let markupInText = Self("markupInText")
   /// A readable date that is not in the form that its format requires.
   public static let unusualDate = Self("unusualDate")
-  /// An unreadable date, which is nil.
+  /// An unreadable date, or the first second of 1970, which programs write for a missing date; nil.
   public static let unreadableDate = Self("unreadableDate")
   /// A JSON Feed member of the wrong type, such as an id that is a number.
   public static let wrongType = Self("wrongType")
@@ -100,10 +100,11 @@ struct RepairTally: Hashable, Sendable {
     for other in others { add(other.kind, other.count) }
   }
 
-  /// Parses a date. An unreadable date is nil, and counts as a repair; so does a readable one that
-  /// is not in the form of `style`.
+  /// Parses a publisher's date. An unreadable date, and the first second of 1970, which programs
+  /// write for a missing date, are nil and count as a repair; so does a date that is not in the form
+  /// of `style`.
   mutating func date(_ text: String, as style: FeedDateReader.Style) -> Date? {
-    guard let found = FeedDateReader.read(text, as: style) else {
+    guard let found = FeedDateReader.read(text, as: style), found.seconds != 0 else {
       add(.unreadableDate)
       return nil
     }

@@ -72,7 +72,7 @@ struct FeedJSONReader {
 
   mutating func date(_ value: JSONValue?) -> Date? {
     guard let text = string(value) else { return nil }
-    return repairs.date(text, as: .rfc3339)
+    return isEncoded ? FeedDate.read(text) : repairs.date(text, as: .rfc3339)
   }
 
   mutating func list(_ value: JSONValue?) -> [JSONValue] {

@@ -69,4 +69,21 @@ import Testing
     #expect(effects == [FeedEffect(added: 1)] + Array(repeating: FeedEffect(), count: 3))
     #expect(entries.map(\.date) == [1_054_633_161])
   }
+
+  @Test("17-Dates: the first second of 1970 is the date of an entry that has none")
+  func firstSecond() async throws {
+    for date in ["Thu, 01 Jan 1970 00:00:00 +0000", "Thu, 01 Jan 1970 01:00:00 +0100"] {
+      let (_, entries) = try await poll([
+        rss("<item><guid>1</guid><pubDate>\(date)</pubDate></item>")
+      ])
+      let entry = try #require(entries.first)
+      #expect(entry.entry.published == nil && entry.date == 1_800_000_000)
+      #expect(entry.entry.repairs.map(\.kind) == [.unreadableDate])
+    }
+    var own = FeedEntry()
+    own.id = "1"
+    own.published = Date(timeIntervalSince1970: 0)
+    let decoded = FeedEntry(jsonFeedItem: own.jsonFeedItem())
+    #expect(decoded.published == own.published && decoded.repairs.isEmpty)
+  }
 }
