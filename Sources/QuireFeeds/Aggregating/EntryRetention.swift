@@ -3,7 +3,8 @@
 /// A store applies the rule to a feed with every poll of it that is stored. The rule deletes an
 /// entry that exceeds `age`, `count`, or both. The store remembers the identities of deleted
 /// entries, so that they are not new again: all that the feed lists, and of those that it no longer
-/// lists the 1,000 that were found last.
+/// lists the 1,000 that were found last. Ages are by the clock of the aggregator, but in a database
+/// that machines share no later than by its own.
 public struct EntryRetention: Hashable, Sendable {
   /// The time after which an entry is deleted, since it was found rather than published, because a
   /// feed may list old entries. A negative time counts as zero. Default nil: never.

@@ -146,9 +146,7 @@ struct FeedPageDecoding: PageDecoding {
 
   private func check(_ count: Int) throws {
     guard count <= options.limits.items else {
-      throw PageError(
-        .limitExceeded, "The feed has more than \(options.limits.items) entries in one page.",
-        remedies: [.raise(.init("DecodingLimits.items"))])
+      throw PageError.tooManyEntries(options.limits.items)
     }
   }
 
@@ -306,6 +304,14 @@ struct FeedPageDecoding: PageDecoding {
     return PageError(
       .unexpectedMediaType, "The answer is XML, but no feed\(name ?? "").",
       remedies: [Remedy(.feedAddress)])
+  }
+}
+
+extension PageError {
+  static func tooManyEntries(_ limit: Int) -> PageError {
+    PageError(
+      .limitExceeded, "The feed has more than \(limit) entries in one page.",
+      remedies: [.raise(.init("DecodingLimits.items"))])
   }
 }
 

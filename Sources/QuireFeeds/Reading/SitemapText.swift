@@ -79,9 +79,7 @@ struct SitemapText {
       return
     }
     guard entries.count < limits.items else {
-      throw PageError(
-        .limitExceeded, "The feed has more than \(limits.items) entries in one page.",
-        remedies: [.raise(.init("DecodingLimits.items"))])
+      throw .tooManyEntries(limits.items)
     }
     var entry = FeedEntry()
     entry.url = url
