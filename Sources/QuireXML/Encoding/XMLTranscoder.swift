@@ -60,8 +60,8 @@ struct XMLTranscoder {
     }
     switch (encoding, western) {
     case (_, .unicode): guess(slice, into: &output, &repairs)
-    case (_, .windows1252), (.windows1252, _): appendWindows(slice, to: &output)
     case (_, .mixed): appendMixed(slice, to: &output)
+    case (_, .windows1252), (.windows1252, nil): appendWindows(slice, to: &output)
     case (.ascii, nil): try appendASCII(slice, to: &output)
     case (.utf8, nil): if !append(slice, to: &output).isEmpty { throw malformed() }
     case (.utf16BigEndian, nil), (.utf16LittleEndian, nil):

@@ -78,6 +78,7 @@ struct EncodingTests {
       ("US-ASCII", [0xC3, 0xA9], "é", true), ("US-ASCII", [0x41], "A", false),
       ("ISO-8859-1", [0xC3, 0xA9], "é", true), ("ISO-8859-1", [0xE9, 0xC3, 0xA9], "éÃ©", false),
       ("windows-1252", [0xE2, 0x82, 0xAC], "€", true), ("windows-1252", [0x80], "€", false),
+      ("windows-1252", [0xC3, 0xA9, 0x20, 0xE9, 0x20, 0xC3, 0xA9], "é é é", true),
       ("windows-1251", [0xC3, 0xA9], "Г©", false), ("UTF-8", [0xC3, 0xA9], "é", false),
     ] as [(String, [UInt8], String, Bool)])
   func mislabelled(encoding: String, bytes: [UInt8], expected: String, isRepaired: Bool) throws {
