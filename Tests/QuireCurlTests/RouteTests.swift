@@ -192,7 +192,8 @@ struct RouteTests {
       for walk in walks { _ = await walk.value }
     }
     print("cancel under dead DNS, 1,000 walks: \(time), \(most.withLock { $0.most }) threads")
-    #expect(time < .milliseconds(500), "a debug build on a busy machine; see the benchmark")
+    // The benchmark has the bar; here no walk may wait for the resolver, or for its own ten minutes.
+    #expect(time < .seconds(60))
     gate.open()
     await transport.shutdown()
   }
