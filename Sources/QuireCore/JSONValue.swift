@@ -67,6 +67,16 @@ public enum JSONValue: Hashable, Sendable {
     case .null, .array, .object: nil
     }
   }
+
+  /// Returns the value with each value in it replaced by `transform`, innermost first.
+  package func mapped(_ transform: (JSONValue) -> JSONValue) -> JSONValue {
+    switch self {
+    case .array(let elements): transform(.array(elements.map { $0.mapped(transform) }))
+    case .object(let members):
+      transform(.object(members.map { Member($0.name, $0.value.mapped(transform)) }))
+    case .null, .bool, .number, .string: transform(self)
+    }
+  }
 }
 
 extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,

@@ -69,12 +69,8 @@ struct SyncBody: Sendable {
   private static func filled(
     _ json: JSONValue, by value: (SyncPlaceholder) -> JSONValue?
   ) -> JSONValue {
-    switch json {
-    case .string(let text): placeholder(text).map { value($0) ?? .null } ?? json
-    case .array(let elements): .array(elements.map { filled($0, by: value) })
-    case .object(let members):
-      .object(members.map { .init($0.name, filled($0.value, by: value)) })
-    case .null, .bool, .number: json
+    json.mapped { part in
+      part.string.flatMap(placeholder).map { value($0) ?? .null } ?? part
     }
   }
 }

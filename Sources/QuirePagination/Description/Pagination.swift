@@ -195,17 +195,11 @@ extension Pagination {
   /// Returns the description with `path` in place of `base` at the start of its paths; nil if that
   /// makes no valid path.
   private func moved(from base: String, to path: String) -> Pagination? {
-    func moved(_ value: JSONValue) -> JSONValue {
-      switch value {
-      case .string(let text) where text.hasPrefix("/") && text.hasPrefix(base):
-        .string(path + text.dropFirst(base.count))
-      case .array(let elements): .array(elements.map(moved))
-      case .object(let members): .object(members.map { .init($0.name, moved($0.value)) })
-      default: value
-      }
+    let moved = Self.grammar.write(self).mapped { value in
+      guard let text = value.string, text.hasPrefix("/"), text.hasPrefix(base) else { return value }
+      return .string(path + text.dropFirst(base.count))
     }
-    guard let value = try? JSONValue(parsing: json) else { return nil }
-    return try? Pagination(json: moved(value).description)
+    return try? Pagination(moved)
   }
 
   /// Returns the description with the other's sources as alternatives to its own.

@@ -312,7 +312,7 @@ extension PaginationEngine {
       policy: Pagination.Policy(
         overlap: pagination.policy.overlap, reversesItems: pagination.policy.reversesItems),
       previous: pagination.previous, resume: pagination.resume)
-    return digest(Pagination.grammar.write(essence).sorted.description)
+    return digest(sorted(Pagination.grammar.write(essence)).description)
   }
 
   /// Returns the parameters, sorted by name, without credentials and times.
@@ -327,21 +327,20 @@ extension PaginationEngine {
   private static func essence(of body: PageRequest.Body) -> String {
     switch body {
     case .none: ""
-    case .json(let value): essence(of: value).description
+    case .json(let value): sorted(value) { !isVolatile($0.name) }.description
     case .form(let text): essence(of: QueryString(text))
     case .xml(let text): withoutSecrets(xml: text)
     case .bytes(let bytes): String(decoding: bytes, as: UTF8.self)
     }
   }
 
-  private static func essence(of value: JSONValue) -> JSONValue {
-    switch value {
-    case .null, .bool, .number, .string: value
-    case .array(let elements): .array(elements.map(essence))
-    case .object(let members):
-      .object(
-        members.filter { !isVolatile($0.name) }.sorted { $0.name < $1.name }
-          .map { .init($0.name, essence(of: $0.value)) })
+  /// Returns the value with the members of all objects sorted by name, if they pass the test.
+  private static func sorted(
+    _ value: JSONValue, where isKept: (JSONValue.Member) -> Bool = { _ in true }
+  ) -> JSONValue {
+    value.mapped { part in
+      guard case .object(let members) = part else { return part }
+      return .object(members.filter(isKept).sorted { $0.name < $1.name })
     }
   }
 

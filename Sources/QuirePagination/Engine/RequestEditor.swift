@@ -351,7 +351,11 @@ extension RequestEditor {
     }
     switch base.body {
     case .none: break
-    case .json(let body): base.body = .json(body.replacing(placeholder: text, by: value))
+    case .json(let body):
+      base.body = .json(
+        body.mapped { part in
+          part.string.map { JSONValue.string($0.replacing(text, by: value)) } ?? part
+        })
     case .form(let body):
       base.body = .form(
         Self.spellings(of: text).reduce(body) {
@@ -368,18 +372,5 @@ extension RequestEditor {
   private static func spellings(of text: String) -> [String] {
     let encoded = PercentEncoding.encode(text)
     return encoded == text ? [text] : [text, encoded]
-  }
-}
-
-extension JSONValue {
-  fileprivate func replacing(placeholder text: String, by value: String) -> JSONValue {
-    switch self {
-    case .string(let string): .string(string.replacing(text, by: value))
-    case .array(let elements):
-      .array(elements.map { $0.replacing(placeholder: text, by: value) })
-    case .object(let members):
-      .object(members.map { .init($0.name, $0.value.replacing(placeholder: text, by: value)) })
-    case .null, .bool, .number: self
-    }
   }
 }

@@ -42,15 +42,3 @@ extension Block {
     return "| `\(type.joined(separator: "."))` in JSON | |\n|---|---|\n" + rows.joined()
   }
 }
-
-extension JSONValue {
-  /// The value with the members of all objects sorted by name.
-  var sorted: JSONValue {
-    switch self {
-    case .null, .bool, .number, .string: self
-    case .array(let elements): .array(elements.map(\.sorted))
-    case .object(let members):
-      .object(members.map { .init($0.name, $0.value.sorted) }.sorted { $0.name < $1.name })
-    }
-  }
-}
