@@ -142,16 +142,15 @@ struct OpenPages<Item: Sendable>: Sendable {
   /// In the order of their items.
   private var pages: [Open] = []
 
-  /// Registers `page` with the loop that writes to `count`, which has consumed its previous page.
-  /// Returns the page with that count.
-  mutating func register(_ page: Page<Item>, count: ConsumedCount) -> Page<Item> {
+  /// Registers `page` with the loop that writes to `count`, which has consumed its previous page,
+  /// and sets its count.
+  mutating func register(_ page: inout Page<Item>, count: ConsumedCount) {
     pages.removeAll { $0.consumedCount === count || $0.consumedCount.isLeft && $0.unread == 0 }
     count.items.store(0, ordering: .relaxed)
-    let index = pages.firstIndex { $0.page.index > page.index } ?? pages.endIndex
-    pages.insert(Open(page: page, consumedCount: count), at: index)
-    var page = page
     page.consumedCount = count
-    return page
+    let place = page.index
+    let index = pages.firstIndex { $0.page.index > place } ?? pages.endIndex
+    pages.insert(Open(page: page, consumedCount: count), at: index)
   }
 
   /// Notes that the loop that writes to `count` is gone.
@@ -189,6 +188,8 @@ struct OpenPages<Item: Sendable>: Sendable {
     guard let index = firstLeftover else { return nil }
     let open = pages[index]
     var rest = open.page.dropping(items: open.taken)
+    // That of the loop that is gone; the next one has its own.
+    rest.consumedCount = nil
     if rest.items.count > limit {
       open.consumedCount.items.store(open.taken + limit, ordering: .relaxed)
       rest.cut(toItems: limit)

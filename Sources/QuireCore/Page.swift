@@ -224,6 +224,11 @@ public struct PageMetadata: Sendable {
   /// Creates metadata without values.
   public init() {}
 
+  /// Creates metadata with one value.
+  package init<Value: Sendable>(_ value: consuming Value) {
+    entries = [Entry(type: ObjectIdentifier(Value.self), value: value)]
+  }
+
   /// The attached value of that type; nil when the source attached none.
   public subscript<Value: Sendable>(type: Value.Type) -> Value? {
     get { entries.first { $0.type == ObjectIdentifier(type) }?.value as? Value }

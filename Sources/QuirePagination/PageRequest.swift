@@ -72,7 +72,9 @@ extension HTTPFields {
   }
 
   /// Returns the value of a field, or of its first line if it has several.
-  package func first(_ name: HTTPField.Name) -> String? { self[values: name].first }
+  package func first(_ name: HTTPField.Name) -> String? {
+    firstIndex { $0.name == name }.map { self[$0].value }
+  }
 
   /// Returns the fields that pass the test.
   package func filtered(_ isKept: (HTTPField) -> Bool) -> HTTPFields {

@@ -61,8 +61,9 @@ struct PageBuffer<Item: Sendable>: Sendable {
   mutating func takeItems(
     _ limits: LookAhead, isLoading: Bool, isIdle: Bool, consumedCount: ConsumedCount?
   ) -> Page<Item> {
-    let page = takeItems(limits, isLoading: isLoading, isIdle: isIdle)
-    return consumedCount.map { delivered.open.register(page, count: $0) } ?? page
+    var page = takeItems(limits, isLoading: isLoading, isIdle: isIdle)
+    if let consumedCount { delivered.open.register(&page, count: consumedCount) }
+    return page
   }
 
   private mutating func takeItems(

@@ -127,7 +127,7 @@ public actor Paginator<Item: Sendable>: PageSequence {
       consumedCount.map { .items($0) } ?? .page, ticket: ticket, at: begin)
     let outcome: Machine.Outcome
     if let known = effects.outcome {
-      perform(effects)
+      if let id = effects.start { start(id) }
       outcome = known
     } else {
       let suspension = Suspension<Machine.Outcome>()

@@ -164,33 +164,39 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
   private func load(
     _ position: Position, within time: Duration?, _ consumedCount: ConsumedCount?
   ) async throws -> Page<Item>? {
-    let page: Page<Item>?
+    var absent: Page<Item>?
     do {
       try Task.checkCancellation()
-      page = try await read(at: position, within: time)
-      if let page, !page.head.isAbsent { return try received(page, consumedCount) }
+      if var page = try await read(at: position, within: time) {
+        if !page.head.isAbsent {
+          try received(&page, consumedCount)
+          return page
+        }
+        absent = page
+      }
     } catch {
       throw await failed(error)
     }
-    try await finish(receivedEnd(page))
+    try await finish(receivedEnd(absent))
     return nil
   }
 
   @inline(never)
-  private func received(_ page: Page<Item>, _ consumedCount: ConsumedCount?) throws -> Page<Item> {
+  private func received(_ page: inout Page<Item>, _ consumedCount: ConsumedCount?) throws {
     let now = stopwatch.elapsed()
-    func received() throws -> Page<Item> {
-      var page = page
+    func received() throws {
       try machine.withLock { machine in
         if let refusal = machine.refusal(of: page) { throw refusal }
         machine.received(&page, at: now)
       }
       allowance?.took(page.traffic)
       allowance?.delivered()
-      return page
     }
     guard let consumedCount else { return try received() }
-    return try open.withLock { $0.register(try received(), count: consumedCount) }
+    try open.withLock { open in
+      try received()
+      open.register(&page, count: consumedCount)
+    }
   }
 
   @inline(never)
@@ -244,7 +250,9 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
   /// Registers the page with the loop that writes to `consumedCount`; a loop over pages has none.
   private func opened(_ page: Page<Item>, _ consumedCount: ConsumedCount?) -> Page<Item> {
     guard let consumedCount else { return page }
-    return open.withLock { $0.register(page, count: consumedCount) }
+    var page = page
+    open.withLock { $0.register(&page, count: consumedCount) }
+    return page
   }
 
   /// Returns what a loop over items has left of a page; nil if there is nothing.

@@ -157,7 +157,9 @@ struct WalkMachine: Sendable {
     if before == nil, page.previous != nil || !page.hasMoreParts { before = .some(page.previous) }
     if let limit = limits.items { page.cut(toItems: limit - passed.items - report.items) }
     if !isWithinPage { report.pages += 1 }
-    report.items += page.items.count
+    // Counted once: generic code looks up a type to ask whether an array is empty.
+    let itemCount = page.items.count
+    report.items += itemCount
     report.traffic = report.traffic + page.traffic
     report.duplicatesDropped += page.traffic.duplicates
     report.total = page.total ?? report.total
@@ -166,7 +168,7 @@ struct WalkMachine: Sendable {
     }
     if !page.warnings.isEmpty { report.warn(page.warnings) }
     if !page.head.adjustments.isEmpty { report.note(page.head.adjustments) }
-    if !page.items.isEmpty || page.isUnchanged {
+    if itemCount > 0 || page.isUnchanged {
       emptyPages = 0
     } else if !isWithinPage {
       emptyPages += 1

@@ -101,7 +101,8 @@ struct IdleSpin {
 
 /// The time of the driver's present round: read once, and used by every callback in it.
 final class RoundClock {
-  private(set) var now = ContinuousClock.now
+  // Unchecked: it is set between the rounds alone, and every line of every head reads it.
+  @exclusivity(unchecked) private(set) var now = ContinuousClock.now
 
   /// Begins a new round.
   func tick() { now = .now }

@@ -49,8 +49,10 @@ struct ServerAllowance: Hashable, Sendable {
   /// times only have a meaning relative to the server's clock.
   init(_ fields: HTTPFields, now: Double) {
     var reader = AllowanceReader(now: now)
-    for field in fields where AllowanceReader.mayStateLimit(field.name.canonicalName) {
-      reader.fields.append(field)
+    // By index, because fields of an iteration are copied.
+    for index in fields.indices
+    where AllowanceReader.mayStateLimit(fields[index].name.canonicalName) {
+      reader.fields.append(fields[index])
       if reader.fields.count == AllowanceReader.most { break }
     }
     guard !reader.fields.isEmpty else { return }

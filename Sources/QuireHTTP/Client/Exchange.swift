@@ -165,6 +165,9 @@ final class Exchange {
 
   @inline(never)
   private func check(_ hop: RedirectMachine.Hop) throws {
+    try Task.checkCancellation()
+    let isHome = hop.origin == listing.home
+    guard !isHome || !listing.isHomeChecked.load(ordering: .relaxed) else { return }
     // The address is checked first: the error about the scheme suggests a setting, which must not
     // open a refused address.
     if let objection = listing.addresses(of: hop.origin).objection(
@@ -173,7 +176,7 @@ final class Exchange {
       throw PageError.refusedAddress(of: hop.origin.authority, objection)
     }
     try checkScheme(of: hop.origin)
-    try Task.checkCancellation()
+    if isHome { listing.isHomeChecked.store(true, ordering: .relaxed) }
   }
 
   @inline(never)
@@ -447,12 +450,11 @@ final class Exchange {
     for hop: RedirectMachine.Hop, with credential: Credential?, replays: Int
   ) throws -> TransportRequest {
     var wire = try parts(of: hop)
-    wire.addresses = listing.addresses(of: hop.origin)
-    wire.origin = hop.origin
     wire.replays = isRepeatable || hop.method.isSafe ? min(1, max(0, replays)) : 0
-    let names = Set(credential?.fields.map(\.name) ?? [])
-    for name in names { wire.head.headerFields[name] = nil }
-    for field in credential?.fields ?? [:] { wire.head.headerFields.append(field) }
+    if let fields = credential?.fields {
+      for name in Set(fields.map(\.name)) { wire.head.headerFields[name] = nil }
+      for field in fields { wire.head.headerFields.append(field) }
+    }
     return TransportRequest(wire)
   }
 
@@ -495,6 +497,7 @@ final class Exchange {
     return TransportRequest.Parts(
       head: head, body: body, timeouts: shared.configuration.timeouts,
       limits: shared.configuration.transferLimits, replays: 0,
+      addresses: listing.addresses(of: hop.origin), origin: hop.origin,
       keepsConnection: shared.configuration.keepsConnections)
   }
 

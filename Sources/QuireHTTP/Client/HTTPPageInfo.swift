@@ -30,9 +30,9 @@ public struct HTTPPageInfo: Sendable {
   /// The continuation from which the request was made, with its secrets; nil for a plain first
   /// page.
   package let sent: Bookmark?
-  /// The decoder for fields of the page, by the settings of its items; nil if items are not decoded
-  /// into types.
-  let fieldDecoder: (any FieldDecoder)?
+  /// Returns the decoder for fields of the page, by the settings of its items; nil if items are not
+  /// decoded into types. On demand, because finding that out takes time.
+  let fieldDecoder: @Sendable () -> (any FieldDecoder)?
 
   /// The answer in the form that the description's engine reads.
   package var answer: PageAnswer {
@@ -104,7 +104,11 @@ extension Page {
   /// `underlying` is the decoder's error.
   public func field<Value: Decodable>(_ path: PagePath, as type: Value.Type) throws -> Value? {
     guard let http else { return nil }
-    if let found = try http.fieldDecoder?.field(type, at: path, in: http.document) { return found }
+    if let decoder = http.fieldDecoder(),
+      let found = try decoder.field(type, at: path, in: http.document)
+    {
+      return found
+    }
     return try SingleValue.field(type, at: path, ofValueIn: http.document)
   }
 }

@@ -27,6 +27,9 @@ package final class Listing: Sendable {
   let account: Int
   /// Notes whether the address of its own host is public.
   let homeNote = HomeNote()
+  /// Whether its own host and scheme were found allowed, as far as its URL shows. They are the same
+  /// for all its requests, and transports check the address of each connection.
+  let isHomeChecked = Atomic(false)
   /// The address in its own URL; nil if the URL has a name.
   private let homeAddress: IPAddress?
   /// The interval between requests that its description asks for.

@@ -156,10 +156,11 @@ final class PageAttempts {
 
   /// Notes that a page of the current size came, and adds what there is to report to its head.
   func noteSize(_ head: inout PageHead) {
+    guard let asked = askedSize else { return }
     head.warnings += sizeNotes
     head.adjustments += sizeChanges
     (sizeNotes, sizeChanges) = ([], [])
-    guard let asked = askedSize, let size = listing.sizes?.succeeded(asked: asked) else { return }
+    guard let size = listing.sizes?.succeeded(asked: asked) else { return }
     let note = "The page size of \(asked) went well, and the next page is asked for in \(size)."
     head.warnings.append(WalkReport.Warning(.pageSizeChanged, note))
     head.adjustments.append(

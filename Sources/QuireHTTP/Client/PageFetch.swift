@@ -46,7 +46,8 @@ final class PageFetch<Item: Sendable> {
     var itemCount = 0
     /// Items that arrived together with the page's end.
     var held = DecodedItems<Item>([])
-    /// The continuation after the page, once its document is complete.
+    /// The page without its items, and what follows it, once the body is complete.
+    var document: any PageDocument = EmptyDocument()
     var continuation = Continuation()
     /// Whether the body ended properly.
     var isWhole = false
@@ -165,14 +166,13 @@ final class PageFetch<Item: Sendable> {
   /// Returns the last part of the page; nil if the listing ended before the page.
   @inline(never)
   private func lastPart(of transfer: Transfer) throws -> Page<Item>? {
-    let end = try finish(transfer)
+    let isPage = try finish(transfer)
     transfer.isWhole = true
-    guard let (answer, rest) = end else {
+    guard isPage else {
       try delivered.refuteEnd()
       return nil
     }
-    transfer.held.append(rest)
-    let page = try lastPart(transfer.held, of: transfer, answer: answer)
+    let page = try wholePage(of: transfer)
     listing.health.pageReceived(refund: exchange.takeRefund())
     exchange.traffic = WalkReport.Traffic(requests: 0)
     return page
@@ -189,6 +189,7 @@ final class PageFetch<Item: Sendable> {
       head: head(
         of: transfer.response, fingerprint: items.fingerprint, badItems: items.badItems))
     part.hasMoreParts = true
+    part.head.traffic.items = items.items.count
     // The consumer may take long with the part, and other requests need not wait for it.
     transfer.response.permit?.end()
     self.transfer = transfer
@@ -285,11 +286,9 @@ final class PageFetch<Item: Sendable> {
     return true
   }
 
-  /// Checks that the body is complete. Returns the answer and the items that no part had; nil if it
-  /// says that the listing ended before the page.
-  private func finish(
-    _ transfer: Transfer
-  ) throws -> (PageAnswer, DecodedItems<Item>)? {
+  /// Checks that the body is complete, and adds the items that no part had to those that are held.
+  /// Returns false if the answer says that the listing ended before the page.
+  private func finish(_ transfer: Transfer) throws -> Bool {
     let response = transfer.response
     let isBodyless = response.status.isBodyless
     let isSelfDelimiting = transfer.note?.format?.isSelfDelimiting ?? true
@@ -305,8 +304,8 @@ final class PageFetch<Item: Sendable> {
             .acceptsUnprovenEnd, ["true"], condition: "where such bodies are known to be whole")
         ])
     }
-    let document = isBodyless ? EmptyDocument() : try transfer.session.finish()
-    let answer = answer(to: response, document: document)
+    if !isBodyless { transfer.document = try transfer.session.finish() }
+    let answer = answer(to: response, document: transfer.document)
     // Without a body, the format is chosen only at the end.
     if !isBodyless, transfer.received == 0, transfer.note?.format?.isSelfDelimiting == false {
       try checkEmptyBody(of: answer, isProven: isProven)
@@ -314,24 +313,24 @@ final class PageFetch<Item: Sendable> {
     switch try engine.reader.classify(answer) {
     case .end:
       try engine.reader.brokenPromise(by: answer).map { throw $0 }
-      return nil
+      return false
     case .failure(let failure):
       let body = Array(transfer.beginning.joined().prefix(Exchange.longestRefusal))
       throw self.failure(failure, self.response(response, body))
     case .emptyPage:
       try engine.reader.brokenPromise(by: answer).map { throw $0 }
       try findContinuation(after: transfer, answer)
-      return (answer, DecodedItems([]))
+      return true
     case .page:
       guard !isBodyless else { throw PageError.noPage(self.response(response, [])) }
-      return try items(of: transfer, answer).map { (answer, $0) }
+      return try addItems(of: transfer, answer)
     }
   }
 
-  /// Returns the items of a complete page that no part had; nil if the listing ended before the
-  /// page. Evaluates the document before the items are decoded, so that the next page can be
-  /// requested meanwhile.
-  private func items(of transfer: Transfer, _ answer: PageAnswer) throws -> DecodedItems<Item>? {
+  /// Adds the items of a complete page that no part had to those that are held. Returns false if the
+  /// listing ended before the page. Evaluates the document before the items are decoded, so that the
+  /// next page can be requested meanwhile.
+  private func addItems(of transfer: Transfer, _ answer: PageAnswer) throws -> Bool {
     var items: DecodedItems<Item>?
     if let count = try transfer.session.itemCount() {
       transfer.itemCount += count
@@ -344,12 +343,14 @@ final class PageFetch<Item: Sendable> {
     if transfer.itemCount == 0 { try engine.reader.checkMembers(of: answer) }
     if try engine.reader.isRepetition(answer) {
       try engine.reader.brokenPromise(byRepetition: answer).map { throw $0 }
-      return nil
+      return false
     }
     listing.format.bind(transfer.note?.format, columns: transfer.note?.columns)
     try findContinuation(after: transfer, answer)
     if transfer.itemCount > 0, let next = transfer.continuation.next { onNext?(next) }
-    return try items ?? transfer.session.items()
+    // Last of all: items that are held when an error comes are delivered before it.
+    transfer.held.append(try items ?? transfer.session.items())
+    return true
   }
 
   /// Finds the continuation after a page, and applies what the page says about the next requests.
@@ -388,21 +389,19 @@ final class PageFetch<Item: Sendable> {
 
   // MARK: Pages
 
-  /// Returns the last part of the page, with its continuation.
-  private func lastPart(
-    _ rest: DecodedItems<Item>, of transfer: Transfer, answer: PageAnswer
-  ) throws -> Page<Item> {
+  /// Returns the last part of a page that has come whole, with its continuation.
+  private func wholePage(of transfer: Transfer) throws -> Page<Item> {
     let continuation = transfer.continuation
-    var rest = rest
     // Reversed before overlapping items are dropped: the next page repeats those at the end towards
     // which the walk goes.
-    if engine.pagination.policy.reversesItems { rest.items.reverse() }
-    if continuation.next != nil { rest.dropLast(engine.pagination.policy.overlap) }
-    let items = try delivered.received(rest, isLast: true)
+    if engine.pagination.policy.reversesItems { transfer.held.items.reverse() }
+    if continuation.next != nil { transfer.held.dropLast(engine.pagination.policy.overlap) }
+    let items = try delivered.received(transfer.held, isLast: true)
     var head = head(
       of: transfer.response, fingerprint: items.fingerprint ?? delivered.hash,
       badItems: items.badItems,
-      document: answer.document, resume: continuation.resume)
+      document: transfer.document, resume: continuation.resume)
+    head.traffic.items = items.items.count
     head.next = continuation.next
     head.previous = continuation.previous
     head.total = continuation.total
@@ -413,7 +412,7 @@ final class PageFetch<Item: Sendable> {
     head.closing = continuation.closing
     head.warnings = continuation.warnings
     if let doubt = continuation.endDoubt { head.endDoubt = exchange.describe(doubt, after: free) }
-    if sent == nil, transfer.response.hop.text != request.url {
+    if transfer.response.hop.text != request.url, sent == nil {
       var answered = request
       answered.url = transfer.response.hop.text
       answered.method = transfer.response.hop.method
@@ -444,11 +443,12 @@ final class PageFetch<Item: Sendable> {
     head.traffic.badItems = badItems.count
     let metrics = response.body.metrics
     head.readsAtOnce = metrics.requestsAtOnce
-    head.metadata[HTTPPageInfo.self] = HTTPPageInfo(
-      head: response.head, document: document, badItems: redacted(badItems),
-      metrics: metrics, traffic: head.traffic, url: response.hop.text,
-      permanentRedirect: exchange.movedTo, recovery: recovery, resume: resume, listing: listing,
-      asked: request, sent: sent, fieldDecoder: decoder as? any FieldDecoder)
+    head.metadata = PageMetadata(
+      HTTPPageInfo(
+        head: response.head, document: document, badItems: redacted(badItems),
+        metrics: metrics, traffic: head.traffic, url: response.hop.text,
+        permanentRedirect: exchange.movedTo, recovery: recovery, resume: resume, listing: listing,
+        asked: request, sent: sent, fieldDecoder: { [decoder] in decoder as? any FieldDecoder }))
     return head
   }
 

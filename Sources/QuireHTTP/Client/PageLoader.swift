@@ -14,16 +14,22 @@ package final class PageLoader<Item: Sendable>: PageReader {
   private let decoder: any PageDecoder<Item>
   private let delivery: PageDelivery
   private let audit: WalkAudit?
-  private let open = Mutex<OpenPage?>(nil)
-  private let sentAhead = Mutex<OpenPage?>(nil)
+  private let requested = Mutex(RequestedPages())
   private let known = Mutex<KnownPage?>(nil)
   /// The destination for which the walk last asked the identity, and which it probably reads next.
   private let nextDestination = Mutex<Destination?>(nil)
   /// Reports the walk to an observer; nil if the client has none.
   private let observation: WalkObservation?
 
-  /// A fetch that continues at a position: in `open`, of a page of which more parts follow; in
-  /// `sentAhead`, of a page that was requested while the one before it arrived or was decoded.
+  /// The pages that were requested and that the walk has not got, or not all of.
+  private struct RequestedPages {
+    /// A page of which more parts follow.
+    var current: OpenPage?
+    /// A page that was requested while the one before it arrived or was decoded.
+    var next: OpenPage?
+  }
+
+  /// A fetch that continues at a position.
   // SAFETY: a read takes the value out of the lock before using it, so no other read can have it
   // then.
   private final class OpenPage: @unchecked Sendable {
@@ -60,11 +66,8 @@ package final class PageLoader<Item: Sendable>: PageReader {
     PageLoader(listing, decoder, delivery, audit: audit)
   }
   package func expect(_ known: KnownPage) { self.known.withLock { $0 = known } }
-  package func leave() {
-    open.withLock { $0 = nil }
-    leaveNext()
-  }
-  package func leaveNext() { sentAhead.withLock { $0 = nil } }
+  package func leave() { requested.withLock { $0 = RequestedPages() } }
+  package func leaveNext() { requested.withLock { $0.next = nil } }
   package func identity(of position: Position) -> Int {
     do {
       if let known = nextDestination.withLock({ $0 }), known.position == position {
@@ -240,13 +243,14 @@ package final class PageLoader<Item: Sendable>: PageReader {
     // In the form that the page's head will have, so that the later read recognizes it.
     var position = listing.secrets.redact(next)
     position.listing = listing.identity
-    guard sentAhead.withLock({ $0?.position }) != position, !SecretParameters.isMarked(position),
+    guard requested.withLock({ $0.next?.position }) != position,
+      !SecretParameters.isMarked(position),
       let destination = try? listing.destination(of: position)
     else { return }
     nextDestination.withLock { $0 = destination }
     let fetch = fetch(destination, for: position)
     let page = OpenPage(fetch, at: position)
-    sentAhead.withLock { $0 = page }
+    requested.withLock { $0.next = page }
     fetch.sendAhead(by: urgency)
   }
 
@@ -266,7 +270,6 @@ package final class PageLoader<Item: Sendable>: PageReader {
   ) {
     audit?.saw(page.head, page.items.count + (isFirst ? position.itemOffset : 0))
     finish(&page.head, of: fetch, at: position)
-    page.head.traffic.items = page.items.count
     if let next = page.hasMoreParts ? page.next : nil { keep(fetch, at: next) }
     fetch.conditions.keepValidators(of: &page)
   }
@@ -283,14 +286,19 @@ package final class PageLoader<Item: Sendable>: PageReader {
   /// Returns the fetch of the open page if its next part is at the position, else the one that was
   /// sent ahead for it.
   private func take(at position: Position) -> PageFetch<Item>? {
-    if let page = open.withLock({ $0.take() }), page.position == position { return page.fetch }
-    let page = sentAhead.withLock { $0.take() }
-    return page.flatMap { $0.position == position ? $0.fetch : nil }
+    let page = requested.withLock { pages -> OpenPage? in
+      let (current, next) = (pages.current, pages.next)
+      pages.current = nil
+      if current?.position == position { return current }
+      pages.next = nil
+      return next?.position == position ? next : nil
+    }
+    return page?.fetch
   }
 
   private func keep(_ fetch: PageFetch<Item>, at position: Position) {
     let page = OpenPage(fetch, at: position)
-    open.withLock { $0 = page }
+    requested.withLock { $0.current = page }
   }
 
   /// Returns a page without items that replaces one which the server does not have.

@@ -121,7 +121,8 @@ public struct TransportRequest: Sendable {
 
   // SAFETY: changed only through a unique reference; see `parts`.
   private final class Shared: @unchecked Sendable {
-    var parts: Parts
+    // Unchecked for the same reason, as the storage of arrays is.
+    @exclusivity(unchecked) var parts: Parts
 
     init(_ parts: Parts) { self.parts = parts }
   }

@@ -94,7 +94,7 @@ extension JSONValue {
   package var isBlank: Bool {
     switch self {
     case .null: true
-    case .string(let text): text.allSatisfy(\.isWhitespace)
+    case .string(let text): text.trimmingBlanks.isEmpty
     case .array(let elements): elements.isEmpty
     case .object(let members): members.isEmpty
     case .bool, .number: false

@@ -59,54 +59,68 @@ package struct Bookmark: Hashable {
 
   /// Decodes a position; throws `invalidArgument` for a position of another source.
   package init(_ position: Position) throws(PageError) {
-    guard let value = position.value, let target = Self.target(in: value) else {
+    self.init(Target.start)
+    var targets = 0
+    var found: Target?
+    var isRepeated = false
+    var members: [JSONValue.Member] = []
+    if case .object(let all)? = position.value { members = all }
+    for (index, member) in members.enumerated() {
+      isRepeated = isRepeated || members[..<index].contains { $0.name == member.name }
+      if Self.targets.contains(member.name) {
+        targets += 1
+        found = Self.target(member) ?? found
+      } else {
+        read(member)
+      }
+    }
+    guard let found else {
       throw PageError(
         .invalidArgument,
         "A position does not belong to this listing: it has none of \"url\", \"token\", "
           + "\"offset\" and \"page\". Use positions only with the description that made them.")
     }
-    guard !Self.isAmbiguous(value) else {
+    guard targets == 1, !isRepeated else {
       throw PageError(
         .invalidArgument,
         "A position says twice where it leads, or has two members of one name. Use it as it was "
           + "stored.")
     }
-    self.target = target
-    route = value["via"]?.integer ?? 0
-    seen = value["seen"]?.integer
-    if case .object(let members)? = value["carry"] { carried = members }
-    total = value["total"]?.integer
-    largestPage = value["largest"]?.count
-    isPromised = value["more"]?.boolean ?? false
-    repetitionWatch = value["shown"].flatMap(ContentWatch.init)
-    isBackward = value["back"]?.boolean ?? false
-    anchor = value["anchor"]
-    recoveries = value["restarts"]?.count ?? 0
-    state = value["state"]
-    if case .array(let urls)? = value["within"] { enclosingIndexes = urls.compactMap(\.string) }
+    target = found
   }
 
   private static let targets = ["url", "token", "offset", "page", "request", "start"]
 
-  /// Returns whether the value has two targets, or two members with the same name.
-  private static func isAmbiguous(_ value: JSONValue) -> Bool {
-    guard case .object(let members) = value, members.count > 1 else { return false }
-    var targetCount = 0
-    for (index, member) in members.enumerated() {
-      if targets.contains(member.name) { targetCount += 1 }
-      if members[..<index].contains(where: { $0.name == member.name }) { return true }
+  /// Returns the target that a member names; nil if its value is none.
+  private static func target(_ member: JSONValue.Member) -> Target? {
+    switch member.name {
+    case "url": member.value.string.map(Target.url)
+    case "token": .token(member.value)
+    case "offset": member.value.integer.map(Target.offset)
+    case "page": member.value.integer.map(Target.page)
+    case "request": .request(member.value)
+    default: member.value.boolean == true ? .start : nil
     }
-    return targetCount > 1
   }
 
-  private static func target(in value: JSONValue) -> Target? {
-    if let url = value["url"]?.string { return .url(url) }
-    if let token = value["token"] { return .token(token) }
-    if let offset = value["offset"]?.integer { return .offset(offset) }
-    if let page = value["page"]?.integer { return .page(page) }
-    if let request = value["request"] { return .request(request) }
-    if value["start"]?.boolean == true { return .start }
-    return nil
+  /// Reads a member beside the target.
+  private mutating func read(_ member: JSONValue.Member) {
+    let value = member.value
+    switch member.name {
+    case "via": route = value.integer ?? 0
+    case "seen": seen = value.integer
+    case "carry": if case .object(let members) = value { carried = members }
+    case "total": total = value.integer
+    case "largest": largestPage = value.count
+    case "more": isPromised = value.boolean ?? false
+    case "shown": repetitionWatch = ContentWatch(value)
+    case "back": isBackward = value.boolean ?? false
+    case "anchor": anchor = value
+    case "restarts": recoveries = value.count ?? 0
+    case "state": state = value
+    case "within": if case .array(let urls) = value { enclosingIndexes = urls.compactMap(\.string) }
+    default: break
+    }
   }
 
   package var position: Position {

@@ -17,6 +17,8 @@ package struct PageAnswer {
   package let requestedBookmark: Bookmark?
   /// The decoded position that leads to the page; nil for every first page.
   let pageBookmark: Bookmark?
+  /// Whether the request sent no continuation.
+  let isFirst: Bool
   /// The pages that the indexes around the page list, by the indexes' URLs.
   package var indexes: [String: [String]] = [:]
 
@@ -31,7 +33,11 @@ package struct PageAnswer {
     links = LinkHeader(headerFields)
     self.document = document
     self.requestedBookmark = requestedBookmark
-    pageBookmark = requestedBookmark.flatMap { $0.target == .start ? nil : $0 }
+    if let requestedBookmark, requestedBookmark.target != .start {
+      (pageBookmark, isFirst) = (requestedBookmark, false)
+    } else {
+      (pageBookmark, isFirst) = (nil, true)
+    }
   }
 }
 
@@ -100,9 +106,6 @@ extension PageAnswer {
     return requestedBookmark.target != .start
       || requestedBookmark.carried.contains { $0.name == RequestBuilder.resumption }
   }
-
-  /// Whether the request sent no continuation.
-  var isFirst: Bool { pageBookmark == nil }
 
   /// Returns the value of a header field; nil if there is none.
   func field(_ name: String) -> JSONValue? {
