@@ -101,7 +101,7 @@ struct StalledListingTests {
       .json(#"{"items":[\#(ordinal)],"next":"t\#(ordinal % 5)","total":1000}"#)
     }
     let pagination = Pagination(
-      next: .body("/next"), send: .query("token"), end: [.total("/total")], items: "/items")
+      next: .body("/next"), send: .query("token"), items: "/items", total: "/total")
     let cursor = PageClient(transport: server)
       .cursor(of: Int.self, at: "https://api.test/items", pagination: pagination)
     var (position, pages) = (Position.start, 0)

@@ -52,7 +52,8 @@ struct DetectionTests {
     let detection = try await PageClient(transport: server).detect(
       at: url, decoder: AutomaticPageDecoder(json: JSONRawPageDecoder(), xml: XMLRawPageDecoder()))
     #expect(detection.best == nil)
-    #expect(server.requests.count == 1)
+    // A search sends two dozen names at once.
+    #expect(server.requests.allSatisfy { $0.url.count { $0 == "&" } < 4 })
   }
 
   @Test(

@@ -42,7 +42,8 @@ struct MissingContinuationTests {
       next: .lastItem("/id"), send: .query("after"), end: [.noNext()], items: "")
     #expect(await walk(next, [.json(last)]).error == nil)
     let short = Pagination(
-      next: .lastItem("/id"), send: .query("after"), end: [.shortPage], items: "")
+      next: .lastItem("/id"), send: .query("after"), end: [.shortPage], items: "",
+      size: Pagination.PageSize(.query("n")))
     #expect(await walk(short, pageSize: 3, [.json(last)]).error == nil)
     #expect(await walk(short, pageSize: 2, [.json(last)]).error != nil)
   }

@@ -112,7 +112,7 @@ struct ValueTransformTests {
   @Test("T15: the greatest value is that of the number, with decimals and exponents too")
   func maxDecimal() throws {
     let engine = try engine(
-      Pagination(next: .maxItem("/t"), send: .query("after"), end: [.emptyPage], items: ""))
+      Pagination(next: .maxItem("/t"), send: .query("after"), items: ""))
     for (values, greatest) in [
       ("9.25,9.75,10.5", "10.5"), ("1e2,99", "1e2"), ("-1.5,-10.5", "-1.5"),
       (#""9.75","10.5""#, "10.5"), (#""1e5","9d0""#, "9d0"), ("0.10,0.1", "0.10"),
