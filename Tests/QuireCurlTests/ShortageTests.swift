@@ -110,15 +110,18 @@ struct ShortageTests {
       defer { hole.stop() }
       Self.limitFiles(to: 128)
       let transport = CurlTransport.underTest(connectionsPerHost: 80)
-      let requests = (0..<80).map { _ in Task { try await transport.fetch(hole.url()) } }
+      let long = Duration.seconds(600)
+      let request = TransportRequest(
+        hole.url(), timeouts: Timeouts(connect: long, head: long, stall: long, total: long))
+      let requests = (0..<80).map { _ in Task { try await transport.fetch(request) } }
       while transport.ledger.runningTransfers < 80 || transport.ledger.openSockets < 64 {
         await Task.yield()
       }
+      #expect(transport.ledger.socketsOpened == 64)
       for request in requests { request.cancel() }
       for request in requests {
         await #expect(throws: CancellationError.self) { try await request.value }
       }
-      #expect(transport.ledger.socketsOpened == 64)
       await transport.shutdown()
     }
   }
