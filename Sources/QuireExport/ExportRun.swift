@@ -111,7 +111,9 @@ final class ExportRun {
         let page = isWithinPage ? found : found.countingOwnPart()
         isWithinPage = found.hasMoreParts
         var (written, isOver) = (page, false)
-        if let time = page.http?.serverTime { increment?.note(serverTime: time) }
+        if increment != nil, let time = page.http?.serverTime {
+          increment?.note(serverTime: time)
+        }
         if let (new, isKnown) = try increment?.take(page.items) {
           (written.items, isOver) = (new, isKnown)
         }
