@@ -54,12 +54,14 @@ package final class Trail: Sendable {
   /// The longest time for which a place is remembered.
   private static let mostPatience = 1 << 60
 
-  /// Returns the trail after a page. `place` makes the digest of its place; nil to remember no
-  /// places. `content` is the fingerprint of its items, if they are to be remembered, and contents
-  /// are compared over at most `pages` pages.
-  func passing(place: (() -> UInt64)?, content fingerprint: Int?, within pages: Int) -> Trail {
+  /// Returns the trail after a page. `place` makes the digest of its place, if places are to be
+  /// remembered. `content` is the fingerprint of its items, if they are to be remembered, and
+  /// contents are compared over at most `pages` pages.
+  func passing(
+    remembersPlaces: Bool = true, place: () -> UInt64, content fingerprint: Int?, within pages: Int
+  ) -> Trail {
     var newPlace = self.place
-    if let place {
+    if remembersPlaces {
       newPlace = newPlace?.passing(place, mostPatience: Self.mostPatience) ?? Mark(place())
     }
     var newContent = content

@@ -188,10 +188,9 @@ struct WalkMachine: Sendable {
     guard let next = page.next else { return }
     let isInside = next.itemOffset > 0 && next.value == page.position.value
     if !page.hasMoreParts, !isInside {
-      let place = page.position.page
       if loops != nil, trail?.place?.isDue ?? true { hasEarlierPlace = false }
       trail = (trail ?? Trail()).passing(
-        place: loops == nil ? nil : { [digest] in digest(place) },
+        remembersPlaces: loops != nil, place: { digest(page.position.page) },
         content: page.head.fingerprint, within: limits.comparedPages)
     }
     page.next?.trail = trail
