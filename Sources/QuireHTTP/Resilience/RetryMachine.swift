@@ -162,10 +162,7 @@ struct RetryMachine {
     error.attempts = max(wireRequests, failures + pauses + 1)
     // The first wait is the server's, however long it is.
     guard pauses == 0 || now - pausesBegan + wait <= policy.patience else {
-      error.message +=
-        " It asked for waits of more than the \(policy.patience.words) of patience. Resume later from the "
-        + "checkpoint."
-      error.remedies.append(Remedy(.init("RetryPolicy.patience"), condition: "to wait longer"))
+      error.addPatience(policy.patience, "It asked for waits of more than")
       return .fail(error)
     }
     if let error = debtError(error, debt: debt) { return .fail(error) }
@@ -253,10 +250,11 @@ extension Remedy {
 }
 
 extension PageError {
-  /// Adds that the host was away for longer than the patience, and what to do about it.
-  mutating func addPatience(_ patience: Duration) {
-    message +=
-      " It was away for longer than the \(patience.words) of patience. Resume later from the checkpoint."
+  /// Adds that the host took more than the patience, and what to do about it.
+  mutating func addPatience(
+    _ patience: Duration, _ excess: String = "It was away for longer than"
+  ) {
+    message += " \(excess) the \(patience.words) of patience. Resume later from the checkpoint."
     remedies.append(Remedy(.init("RetryPolicy.patience"), condition: "to wait longer"))
   }
 }
