@@ -138,7 +138,7 @@ struct FollowedPages {
   /// end if a second page came before; otherwise it decides nothing, because a token may have been
   /// sent to the wrong place.
   mutating func endWithoutItems(_ words: String) -> Step {
-    let counts = engine.routes.contains { $0.next.isCounter || $0.next.isOfItem }
+    let counts = engine.routes.contains { $0.next.isCounter || $0.next.itemPath != nil }
     guard counts, self.counts.count > 1 else { return .undecided(words) }
     return end()
   }
@@ -201,15 +201,5 @@ extension FollowedPages {
       "\(index == 0 ? "The second page" : "the third") has \(count.counted("item"))"
     }
     return pages.joined(separator: ", ") + ", none of the first page's;"
-  }
-}
-
-extension Pagination.Next {
-  /// Whether the continuation is a member of an item.
-  var isOfItem: Bool {
-    switch untransformed {
-    case .lastItem, .firstItem, .maxItem: true
-    default: false
-    }
   }
 }

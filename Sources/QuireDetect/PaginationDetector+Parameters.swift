@@ -212,7 +212,7 @@ extension PaginationDetector {
       return placeholders.contains { $0.text == text }
     }
     // A numeric continuation may be the number of the next page, for the request's own parameter.
-    guard pagination.next.isCounter || pagination.next.isOfItem,
+    guard pagination.next.isCounter || pagination.next.itemPath != nil,
       !signs.contains(where: { sign in
         sign.isContinuation && sign.value.map { Int($0.plainText) == nil } ?? false
       })

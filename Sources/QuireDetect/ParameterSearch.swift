@@ -73,7 +73,7 @@ extension PaginationDetector {
     let end = flags() + sentinels(of: next)
     return Pagination(
       next: next, send: send, request: Pagination.RequestRule(isQuery: isPost),
-      end: next.isOfItem ? end + [.emptyPage] : end, items: items,
+      end: next.itemPath != nil ? end + [.emptyPage] : end, items: items,
       total: itemTotal)
   }
 

@@ -107,6 +107,14 @@ extension Pagination.Next {
     }
   }
 
+  /// The path of the member of an item that the source reads; nil for a source outside of items.
+  package var itemPath: PagePath? {
+    switch untransformed {
+    case .lastItem(let path), .firstItem(let path), .maxItem(let path): path
+    default: nil
+    }
+  }
+
   /// Whether the source is a counter, which always has a next value.
   package var isCounter: Bool {
     switch untransformed {
