@@ -30,15 +30,22 @@ struct ExportAsideTests {
     }
   }
 
+  /// The arguments of an export into a file, with another one for the items set aside.
+  private static func arguments(
+    _ server: FaultServer, _ file: TemporaryFile, _ aside: TemporaryFile
+  ) -> [String] {
+    [
+      "export", server.url("/list?page=0"), "--preset", "linkHeader", "-o", file.path,
+      "--bad-items", "collect:\(aside.path)",
+    ]
+  }
+
   @Test("D-3: what a killed export set aside of pages it did not commit is cut off, and comes once")
   func uncommittedPages() async throws {
     let server = try listing()
     defer { server.stop() }
     let (file, aside) = (TemporaryFile(), TemporaryFile())
-    let base = [
-      "export", server.url("/list?page=0"), "--preset", "linkHeader", "-o", file.path,
-      "--bad-items", "collect:\(aside.path)",
-    ]
+    let base = Self.arguments(server, file, aside)
     let part = try await Command.quire(base + ["--max-pages", "2"])
     #expect(part.status == 0, "\(part.errors)")
     let committed = try aside.text()
@@ -58,10 +65,7 @@ struct ExportAsideTests {
     let server = try listing()
     defer { server.stop() }
     let (file, aside) = (TemporaryFile(), TemporaryFile())
-    let base = [
-      "export", server.url("/list?page=0"), "--preset", "linkHeader", "-o", file.path,
-      "--bad-items", "collect:\(aside.path)",
-    ]
+    let base = Self.arguments(server, file, aside)
     _ = try await Command.quire(base + ["--max-pages", "3"])
     try Self.write("notes without an end", to: aside)
     let rest = try await Command.quire(base)
