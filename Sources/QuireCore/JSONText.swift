@@ -112,7 +112,7 @@ package enum JSONText {
   }
 
   /// Returns the byte that an escape other than `\\u` stands for.
-  @inlinable package static func character(forEscape letter: UInt8) -> UInt8 {
+  static func character(forEscape letter: UInt8) -> UInt8 {
     switch letter {
     case UInt8(ascii: "b"): 0x08
     case UInt8(ascii: "f"): 0x0C

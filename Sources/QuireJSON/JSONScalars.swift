@@ -301,7 +301,7 @@ enum JSONEscapes {
         }
         read &+= length
       } else {
-        to[written] = JSONText.character(forEscape: from[read &+ 1])
+        to[written] = character(forEscape: from[read &+ 1])
         written &+= 1
         read &+= 2
       }
@@ -315,6 +315,18 @@ enum JSONEscapes {
     let ones: UInt64 = 0x0101_0101_0101_0101
     let difference = chunk ^ ones &* UInt64(UInt8(ascii: "\\"))
     return (difference &- ones) & ~difference & (ones &* 0x80)
+  }
+
+  @inline(__always)
+  private static func character(forEscape letter: UInt8) -> UInt8 {
+    switch letter {
+    case UInt8(ascii: "b"): 0x08
+    case UInt8(ascii: "f"): 0x0C
+    case UInt8(ascii: "n"): 0x0A
+    case UInt8(ascii: "r"): 0x0D
+    case UInt8(ascii: "t"): 0x09
+    default: letter
+    }
   }
 
   /// Returns the character that `\uXXXX`, or a surrogate pair of them, stands for, and the length
