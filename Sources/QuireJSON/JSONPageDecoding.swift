@@ -38,12 +38,11 @@ struct JSONPageDecoding<Item: Sendable>: PageDecoding {
   mutating func receive(_ slice: [UInt8]) throws {
     if splitter != nil {
       try arrive(slice)
-    } else if bytes.isEmpty, context.expectedBytes ?? 0 <= slice.count {
+    } else if bytes.isEmpty {
       bytes = slice
     } else {
-      if bytes.isEmpty, let expected = context.expectedBytes {
-        bytes.reserveCapacity(min(expected, Self.mostExpected) + JSONScanner.padding)
-      }
+      let expected = min(context.expectedBytes ?? 0, Self.mostExpected) + JSONScanner.padding
+      if bytes.capacity < expected { bytes.reserveCapacity(expected) }
       bytes += slice
     }
   }

@@ -39,9 +39,8 @@ final class Transfer {
   /// The unread bytes at which the server has to wait: fewer for lower limits on the body, because
   /// thousands of such transfers may run.
   let readAhead: Int
-  /// A body shorter than this is worth a short wait, so that it is delivered with its head.
-  static let smallBody = 64 << 10
-  /// How long a head waits for its small body.
+  /// How long a head waits for its body: one that is read ahead as a whole is delivered with its
+  /// head, and neither wakes its reader again nor is copied once more.
   static let patience = Duration.milliseconds(1)
 
   init(
@@ -124,10 +123,10 @@ final class Transfer {
     }
     let verdict = machine.body(slice.count, at: clock.now)
     if verdict != .abort {
-      // Room for the whole round, whose last slice may go beyond what is read ahead, and for a few
-      // bytes that a decoder may need behind the page.
+      // Room for the whole body, because a decoder appends the rest to what comes first, and for a
+      // few bytes that it may need behind the page. A declared length may be false.
       if bytes.isEmpty, announced > 0 {
-        bytes.reserveCapacity(min(announced, readAhead + slice.count) + 16)
+        bytes.reserveCapacity(min(announced, 16 * readAhead) + 16)
       }
       announced -= min(announced, slice.count)
       bytes.append(contentsOf: slice)
@@ -183,7 +182,7 @@ final class Transfer {
     isTouched = false
     guard let headArrived else { return true }
     if !isHeadDelivered {
-      guard bytes.count >= Self.smallBody || clock.now - headArrived >= Self.patience else {
+      guard bytes.count >= readAhead || clock.now - headArrived >= Self.patience else {
         return false
       }
     } else if bytes.isEmpty, !isPaused {
