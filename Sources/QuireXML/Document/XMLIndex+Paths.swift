@@ -98,8 +98,8 @@ extension XMLIndex {
     case .position, .last: true
     case .equals(.child(let name), let wanted):
       holds(node, .child(name)) { XMLText.trimmed($0).elementsEqual(wanted.utf8) }
-    case .equals(.attribute(let name), let wanted) where name.isRelation:
-      holds(node, .attribute(name)) { Self.isSameRelation($0, wanted) }
+    case .equals(.attribute(let name), let wanted):
+      holds(node, .attribute(name)) { name.hasValue($0, wanted) }
     case .equals(let operand, let wanted):
       holds(node, operand) { $0.elementsEqual(wanted.utf8) }
     case .exists(let operand): holds(node, operand) { _ in true }
@@ -107,14 +107,6 @@ extension XMLIndex {
       holds(node, operand) { String(decoding: $0, as: UTF8.self).contains(part) }
     case .not(let predicate): !passes(node, predicate)
     }
-  }
-
-  /// Whether two relations are the same; registered ones are compared without case (RFC 8288,
-  /// section 2.1.1).
-  private static func isSameRelation(
-    _ written: UnsafeBufferPointer<UInt8>, _ wanted: String
-  ) -> Bool {
-    written.elementsEqual(wanted.utf8) { $0.lowercased == $1.lowercased }
   }
 
   /// Whether a value of an operand passes a test.
@@ -169,12 +161,12 @@ extension XMLIndex.Name {
 }
 
 extension XMLPath.Name {
-  fileprivate var isRelation: Bool { if case .local("rel", _) = self { true } else { false } }
-}
-
-extension UInt8 {
-  /// The byte of the small letter, for one of a capital letter of ASCII.
-  fileprivate var lowercased: UInt8 { (0x41...0x5A).contains(self) ? self | 0x20 : self }
+  /// Whether the value of an attribute of this name is the wanted one. Registered relations are
+  /// compared without case (RFC 8288, section 2.1.1).
+  func hasValue(_ written: UnsafeBufferPointer<UInt8>, _ wanted: String) -> Bool {
+    guard case .local("rel", _) = self else { return written.elementsEqual(wanted.utf8) }
+    return written.elementsEqual(wanted.utf8) { XMLText.lowercased($0) == XMLText.lowercased($1) }
+  }
 }
 
 extension XMLIndex.Context {

@@ -403,6 +403,13 @@ package enum XMLText {
     byte == 0x20 || byte == 0x0A || byte == 0x09 || byte == 0x0D
   }
 
+  /// Returns the byte of the small letter, for one of a capital letter of ASCII.
+  @inlinable
+  @inline(__always)
+  package static func lowercased(_ byte: UInt8) -> UInt8 {
+    0x41...0x5A ~= byte ? byte | 0x20 : byte
+  }
+
   /// Returns the bytes without white space at either end.
   package static func trimmed(
     _ bytes: UnsafeBufferPointer<UInt8>

@@ -65,7 +65,7 @@ extension XMLTape {
   /// Whether the innermost element, of which only the start tag is read, passes a predicate about
   /// an attribute.
   fileprivate func passes(_ predicate: XMLPath.Predicate, names: XMLNameTable) -> Bool {
-    guard case .equals(.attribute(let wanted), let value) = predicate else { return false }
+    guard case .equals(.attribute(let name), let wanted) = predicate else { return false }
     return (Int(current) + 1..<records.count).contains { index in
       let record = records.base[index]
       let values: XMLBuffer<UInt8>
@@ -76,7 +76,7 @@ extension XMLTape {
       }
       let bytes = UnsafeBufferPointer(
         start: values.base + Int(record.start), count: Int(record.length))
-      return bytes.elementsEqual(value.utf8) && names.entries.base[record.name].matches(wanted)
+      return name.hasValue(bytes, wanted) && names.entries.base[record.name].matches(name)
     }
   }
 }

@@ -50,6 +50,10 @@ struct PathTests {
     #expect(try document.value(at: "/f/l[@rel='next']/@h") == "1")
     #expect(try document.value(at: "/f/l[@r='next']/@h") == nil)
     #expect(try document.value(at: "/f/l[not(@rel='next')]/@h") == "2")
+    var session = try XMLItemPageDecoder().begin(
+      DecodingContext(items: "/f/l[@rel='next']", delivery: .asItArrives))
+    try session.receive(Array("<f><l rel='NEXT'/><l rel='nex'/></f>".utf8))
+    #expect(try session.readyItems().items.map(\.description) == ["<l rel='NEXT'/>"])
   }
 
   @Test("X17: a namespace is told by its URI, whatever prefixes are bound to it")
