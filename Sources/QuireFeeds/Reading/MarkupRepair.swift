@@ -48,7 +48,7 @@ struct MarkupRepair {
     init(name: [UInt8], prefixes: [[UInt8]]) {
       self.name = name
       self.prefixes = prefixes
-      lowercased = MarkupRepair.lowercased(name)
+      lowercased = name.map(XMLText.lowercased)
       local = MarkupRepair.localName(name)
       isPart = MarkupRepair.parts.contains(local)
     }
@@ -315,7 +315,7 @@ struct MarkupRepair {
   /// Returns the index of the open element that an end tag closes; nil if there is none. An end tag
   /// of HTML closes nothing outside of the innermost open element of the feed.
   private func openElement(closedBy name: [UInt8]) -> Int? {
-    let wanted = Self.lowercased(name)
+    let wanted = name.map(XMLText.lowercased)
     let isPart = Self.parts.contains(Self.localName(name))
     for depth in open.indices.reversed() {
       if open[depth].lowercased == wanted { return depth }
@@ -562,10 +562,6 @@ struct MarkupRepair {
     return String(decoding: local, as: UTF8.self).lowercased()
   }
 
-  private static func lowercased(_ name: [UInt8]) -> [UInt8] {
-    name.map { 0x41...0x5A ~= $0 ? $0 | 0x20 : $0 }
-  }
-
   private func starts(with text: String) -> Bool {
     input[index...].starts(with: text.utf8)
   }
@@ -588,13 +584,10 @@ struct MarkupRepair {
 extension Collection where Element == UInt8, Index == Int {
   /// Whether an ASCII text occurs, ignoring case.
   func containsText(_ text: String) -> Bool {
-    let wanted = text.utf8.map { 0x41...0x5A ~= $0 ? $0 | 0x20 : $0 }
+    let wanted = text.utf8.map(XMLText.lowercased)
     guard count >= wanted.count else { return false }
     return (startIndex...(endIndex - wanted.count)).contains { place in
-      (0..<wanted.count).allSatisfy { offset in
-        let byte = self[place + offset]
-        return (0x41...0x5A ~= byte ? byte | 0x20 : byte) == wanted[offset]
-      }
+      wanted.indices.allSatisfy { XMLText.lowercased(self[place + $0]) == wanted[$0] }
     }
   }
 }
