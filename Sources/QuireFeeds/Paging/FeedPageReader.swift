@@ -15,9 +15,8 @@ final class FeedPageReader: PageReader {
 
   private struct Memory: Sendable {
     var seen = SeenEntries()
-    /// The position of the last page, and the entries seen before it, so that reading that page
-    /// again does not omit its entries.
-    var last: (position: Position, before: SeenEntries)?
+    /// The position of the last page, so that reading it again does not omit its entries.
+    var last: Position?
     /// The identities of the requests for pages that have a next page.
     var visited: Set<Int> = []
     /// The number of consecutive pages without new entries.
@@ -96,8 +95,11 @@ final class FeedPageReader: PageReader {
     _ page: Page<FeedEntry>, at position: Position, _ isNumbered: Bool
   ) -> Page<FeedEntry> {
     memory.withLock { memory in
-      if let last = memory.last, last.position == position { memory.seen = last.before }
-      memory.last = (position, memory.seen)
+      if memory.last == position {
+        memory.seen.forgetPage()
+        memory.stale = max(0, memory.stale - 1)
+      }
+      memory.last = position
       // A page without a next page cannot be part of a loop.
       if page.next != nil { memory.visited.insert(base.identity(of: position)) }
       let kept = memory.seen.new(in: page.items)

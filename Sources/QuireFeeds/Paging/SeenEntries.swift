@@ -15,8 +15,9 @@ struct SeenEntries: Sendable {
   private var keys: Set<Int> = []
   /// The keys in order, so that the oldest can be removed.
   private var order: [Int] = []
-  /// The index in `order` of the oldest key.
+  /// The index in `order` of the oldest key, and of the first one of the last page.
   private var oldest = 0
+  private var pageStart = 0
   /// Hashes of identifiers that belong to different entries.
   private var shared: Set<Int> = []
 
@@ -25,6 +26,7 @@ struct SeenEntries: Sendable {
 
   /// Returns the indexes of the new entries, and records these as seen.
   mutating func new(in entries: [FeedEntry]) -> [Int] {
+    pageStart = order.count
     let texts = entries.map(Self.text)
     noteShared(entries, texts)
     var kept: [Int] = []
@@ -35,6 +37,13 @@ struct SeenEntries: Sendable {
       for key in identifying + later { remember(key) }
     }
     return kept
+  }
+
+  /// Forgets the entries of the last page, because it is read again.
+  mutating func forgetPage() {
+    for key in order[pageStart...] { keys.remove(key) }
+    order.removeSubrange(pageStart...)
+    oldest = min(oldest, pageStart)
   }
 
   /// Returns the keys that identify an entry (`identifying`), and the key that will identify it if its
@@ -66,6 +75,7 @@ struct SeenEntries: Sendable {
     oldest += 1
     if oldest > Self.most {
       order.removeFirst(oldest)
+      pageStart = max(0, pageStart - oldest)
       oldest = 0
     }
   }

@@ -70,6 +70,23 @@ import Testing
     #expect(entries.map(\.date) == [1_054_633_161])
   }
 
+  @Test("X19, 17-Paging: a page that is read again has its entries again, and others stay known")
+  func pageReadAgain() {
+    func entry(_ id: Int) -> FeedEntry {
+      var entry = FeedEntry()
+      entry.id = "\(id)"
+      return entry
+    }
+    var seen = SeenEntries()
+    #expect(seen.new(in: [1, 2].map(entry)) == [0, 1])
+    for _ in 0..<2 {
+      #expect(seen.new(in: [2, 3].map(entry)) == [1])
+      seen.forgetPage()
+    }
+    #expect(seen.new(in: [1, 2, 3].map(entry)) == [2])
+    #expect(seen.new(in: [1, 2, 3].map(entry)) == [])
+  }
+
   @Test("17-Dates: the first second of 1970 is the date of an entry that has none")
   func firstSecond() async throws {
     for date in ["Thu, 01 Jan 1970 00:00:00 +0000", "Thu, 01 Jan 1970 01:00:00 +0100"] {
