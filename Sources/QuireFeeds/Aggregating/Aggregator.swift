@@ -348,7 +348,8 @@ public actor Aggregator {
       .polled(
         FeedPollReport(
           subscription: new, effect: effect, traffic: answer.traffic,
-          isUnchanged: answer.isUnchanged, duration: duration, error: answer.error)))
+          isUnchanged: answer.isUnchanged, duration: duration, error: answer.error,
+          olderPagesError: answer.olderPagesError)))
     return new
   }
 

@@ -24,4 +24,8 @@ public struct FeedPollReport: Sendable {
   public let duration: Duration
   /// The error of the poll; nil if it succeeded.
   public let error: PageError?
+  /// The reason why a poll that succeeded did not read all new entries: the error of an older page,
+  /// or `limitExceeded` if the feed has more new pages than a poll reads. Nil if it read all that
+  /// were wanted.
+  public let olderPagesError: PageError?
 }

@@ -20,6 +20,8 @@ struct FeedPoller: Sendable {
     var traffic: WalkReport.Traffic
     var isUnchanged: Bool
     var error: PageError?
+    /// The error of older pages, if the first page was read.
+    var olderPagesError: PageError?
   }
 
   /// The pages of a poll.
@@ -29,11 +31,22 @@ struct FeedPoller: Sendable {
     var feed: Feed?
     var traffic = WalkReport.Traffic()
     /// The error of any page, including older ones.
-    var failure: (any Error)?
+    var failure: PageError?
 
-    /// The error of the poll; nil if the first page was read. If only an older page failed, the
-    /// poll succeeded, and the next poll requests that page again.
-    var error: (any Error)? { first == nil ? failure ?? FeedPoller.noPage : nil }
+    /// The error of the poll; nil if the first page was read.
+    var error: PageError? { first == nil ? failure ?? FeedPoller.noPage : nil }
+    /// The error of older pages. The poll succeeded, and if the error may pass, the next poll
+    /// requests the page again.
+    var olderPagesError: PageError? { first == nil ? nil : failure }
+
+    mutating func append(_ page: Page<FeedEntry>) {
+      if first == nil { (first, feed) = (page, page.feed) }
+      for var entry in page.items {
+        // The raw form would keep the whole page in memory.
+        entry.raw = nil
+        entries.append(entry)
+      }
+    }
   }
 
   /// Polls a feed once. `isLast` is whether no other feed of its host waits, so that the connection
@@ -43,8 +56,7 @@ struct FeedPoller: Sendable {
   ) async throws -> PollResult {
     let validators = PageValidators(subscription.validators, capacity: 256)
     var reading = try await read(subscription, validators, isLast: isLast)
-    let error = reading.error.map(PageError.init(ofPoll:))
-    if let error, error.serverPause != nil {
+    if let error = reading.error, error.serverPause != nil {
       var postponed = subscription
       postponed.schedule.polled(PollOutcome(of: error, at: now), at: now, random: random)
       return PollResult(
@@ -55,7 +67,7 @@ struct FeedPoller: Sendable {
     known.feed = reading.feed ?? subscription.feed
     if reading.error == nil { known.validators = validators.snapshot }
     if reading.first != nil {
-      known.health.olderPagesError = reading.failure.flatMap(Self.transientError)?.message
+      known.health.olderPagesError = reading.failure.flatMap { $0.mayPass ? $0.message : nil }
       known.newest = newest(of: reading, known) ?? subscription.newest
     }
     var shared = subscription.sharedIdentities ?? []
@@ -71,7 +83,8 @@ struct FeedPoller: Sendable {
       unchanged: unchanged, changed: scheduled(known, outcome, now, random, redirect),
       entries: reading.entries, time: now, retention: settings.retention)
     return PollResult(
-      poll: poll, traffic: reading.traffic, isUnchanged: isUnchanged, error: error)
+      poll: poll, traffic: reading.traffic, isUnchanged: isUnchanged, error: reading.error,
+      olderPagesError: reading.olderPagesError)
   }
 
   /// Reads the pages of a poll. Throws only `CancellationError`.
@@ -94,14 +107,16 @@ struct FeedPoller: Sendable {
         if let index = page.feed, index.format.family == .sitemapIndex {
           throw Self.sitemapIndexError(index)
         }
-        Self.append(page, &reading)
+        reading.append(page)
       }
     } catch is CancellationError {
       throw CancellationError()
     } catch {
-      reading.failure = error
+      reading.failure = PageError(ofSource: error)
     }
-    reading.traffic = walk.report.traffic
+    let report = walk.report
+    if subscription.newest != nil, case .limit = report.end { reading.failure = Self.gapError }
+    reading.traffic = report.traffic
     return reading
   }
 
@@ -168,18 +183,13 @@ struct FeedPoller: Sendable {
     return home == now || isUpgrade && home.host == now.host
   }
 
-  /// Returns the error of an older page if a later poll may succeed; nil if the server says that
-  /// the page does not exist, or if the page is invalid.
-  private static func transientError(_ error: any Error) -> PageError? {
-    let error = PageError(ofPoll: error)
-    let status = error.response?.status.code ?? 0
-    let isTransient =
-      status >= 500 || PassingStatus.later.contains(status)
-      || [.connectFailed, .timedOut, .truncated, .throttled].contains(error.code)
-    return isTransient ? error : nil
-  }
-
   private static let noPage = PageError(.exhausted, "The feed has no page.")
+
+  /// The error of a feed with more new entries than a poll reads.
+  private static let gapError = PageError(
+    .limitExceeded,
+    "All entries on the first \(maximumPages) pages of the feed are new. Those between them and the entries "
+      + "known before were not read; a walk of the whole feed has them.")
 
   /// The error of a subscription to a sitemap index, whose sitemaps are feeds of their own.
   private static func sitemapIndexError(_ index: Feed) -> PageError {
@@ -188,18 +198,6 @@ struct FeedPoller: Sendable {
       .unexpectedMediaType,
       "The address is an index of \(index.sitemaps.count) sitemaps and has no entries itself. "
         + "Subscribe to its sitemaps\(first).", remedies: [Remedy(.feedAddress)])
-  }
-
-  private static func append(_ page: Page<FeedEntry>, _ reading: inout Reading) {
-    if reading.first == nil {
-      reading.first = page
-      reading.feed = page.feed
-    }
-    for var entry in page.items {
-      // The raw form would keep the whole page in memory.
-      entry.raw = nil
-      reading.entries.append(entry)
-    }
   }
 
   /// Replaces an identifier that several entries share by a digest of each entry with its date and
@@ -239,7 +237,7 @@ struct FeedPoller: Sendable {
     health.lastPoll = now
     if let error = reading.error {
       health.failures += 1
-      health.lastError = PageError(ofPoll: error).message
+      health.lastError = error.message
     } else {
       health.lastSuccess = now
       health.lastError = nil
@@ -301,7 +299,11 @@ extension PageClient {
 }
 
 extension PageError {
-  fileprivate init(ofPoll error: any Error) {
-    self = (error as? PageError) ?? PageError(.sourceFailed, "\(error)", underlying: error)
+  /// Whether a later request may succeed: not if the server says that the page does not exist, nor
+  /// if the page is invalid.
+  fileprivate var mayPass: Bool {
+    let status = response?.status.code ?? 0
+    return status >= 500 || PassingStatus.later.contains(status)
+      || [.connectFailed, .timedOut, .truncated, .throttled].contains(code)
   }
 }

@@ -112,7 +112,8 @@ import Testing
       let next = newest > 2 ? "<atom:link rel='next' href='/f?page=\(page + 1)'/>" : ""
       return .init(body: rssPage([newest, newest - 1], next), fields: [.eTag: tag])
     }
-    let aggregator = aggregator(store, web, clock)
+    let events = Recorder<FeedPollReport>()
+    let aggregator = aggregator(store, web, clock, events: events)
     try await aggregator.subscribe(to: "https://a.test/f")
     func poll() async throws -> Int {
       let before = web.urls.count
@@ -136,10 +137,15 @@ import Testing
     #expect(try await poll() == 3)
     #expect(Set(try await ids(store)) == Set((5...12).map { "urn:\($0)" }))
     #expect(try await poll() == 1)
-    // Whatever a feed links to, a poll is bounded.
+    let failures = events.values.compactMap(\.olderPagesError)
+    #expect(failures.map { $0.response?.status.code } == (status == 503 ? [503] : []))
+    // Whatever a feed links to, a poll is bounded, and says where it left entries out.
     last.value = 1_000
     #expect(try await poll() == 10)
     #expect(try await ids(store).count == 28)
+    #expect(events.values.last?.olderPagesError?.code == .limitExceeded)
+    #expect(try await poll() == 1)
+    #expect(events.values.last?.olderPagesError == nil)
   }
 
   @Test(
