@@ -240,7 +240,10 @@ private struct ISODate {
       guard reader.skipSpaces() > 0 || reader.take(",") else { return nil }
       _ = reader.skipSpaces()
     }
-    guard let time = reader.time() else { return nil }
+    let whole = reader.time()
+    // After `T`, ISO 8601 allows the hour alone.
+    let hour = isT && whole == nil ? reader.number(exactly: 2) : nil
+    guard let time = whole ?? hour.map({ DateScanner.Time(hour: $0) }) else { return nil }
     let spaces = reader.skipSpaces()
     let zone = reader.zone()
     _ = reader.skipSpaces()
@@ -249,7 +252,9 @@ private struct ISODate {
       let seconds = CivilTime.seconds(
         year, month, day, time.hour, time.minute, time.second, offset: zone?.seconds ?? 0)
     else { return nil }
-    let isProper = isStandard && isT && spaces == 0 && zone?.isNumeric == true && !time.isTwelveHour
+    let isProper =
+      isStandard && isT && hour == nil && spaces == 0 && zone?.isNumeric == true
+      && !time.isTwelveHour
     return ISODate(
       seconds: seconds, isRFC3339: isProper && time.hasSeconds, isW3C: isProper)
   }
