@@ -61,6 +61,18 @@ struct HabitTests {
     #expect(page.entries[1].title?.value.hasSuffix("néé") == true)
   }
 
+  @Test("17-Rss, 17-Modules: sizes with commas between thousands are read, and a size of 0 is none")
+  func sizes() throws {
+    let page = try parsed(
+      """
+      <rss xmlns:podcast="https://podcastindex.org/namespace/1.0" xmlns:media="http://search.yahoo.com/mrss/">
+      <channel><item><enclosure url="/1" length=" 1,234,567 "/><enclosure url="/2" length="0"/>
+      <media:content url="/3" fileSize="1,024"/><podcast:alternateEnclosure length="0">
+      <podcast:source uri="/4"/></podcast:alternateEnclosure></item></channel></rss>
+      """)
+    #expect(page.entries[0].enclosures.map(\.length) == [1_234_567, nil, 1_024, nil])
+  }
+
   @Test("17-Atom, 17-Rss, 17-Repairs: a root in a namespace that no format has is told by its name")
   func unknownNamespaces() throws {
     for namespace in ["http://purl.org/echo/", "http://example.com/necho"] {

@@ -144,15 +144,12 @@ extension FeedXMLReader {
     let location =
       node.attribute("url") ?? node.attribute("href") ?? node.attribute("resource", in: Self.rdf)
     guard let url = address(location ?? node.text, scope) else { return }
-    func value(_ name: String) -> String? {
-      node.attribute(name) ?? node.namespace.flatMap { node.attribute(name, in: $0) }
-    }
-    let length = value("length").flatMap { Int($0.trimmingBlanks) }
-    let type = value("type")
+    // Its other attributes have the module's namespace.
+    let own = node.namespace
+    let length = node.size("length") ?? own.flatMap { node.size("length", in: $0) }
+    let type = node.attribute("type") ?? own.flatMap { node.attribute("type", in: $0) }
     if type?.hasPrefix("image/") == true { fallback.file = fallback.file ?? url }
-    entry.add(
-      FeedEnclosure(url, mediaType: type, length: length.flatMap { $0 > 0 ? $0 : nil }),
-      &fallback.files)
+    entry.add(FeedEnclosure(url, mediaType: type, length: length), &fallback.files)
   }
 
   // MARK: Atom

@@ -123,7 +123,7 @@ extension FeedXMLReader {
         entry.add(
           FeedEnclosure(
             url, mediaType: node.attribute("type"),
-            length: node.integer("length"), title: node.attribute("title"),
+            length: node.size("length"), title: node.attribute("title"),
             height: node.integer("height")), &fallback.files)
       }
     case .podcastComments:

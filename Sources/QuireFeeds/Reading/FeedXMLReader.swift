@@ -368,8 +368,7 @@ struct FeedXMLReader {
       relation: relation.hasPrefix(registered)
         ? String(relation.dropFirst(registered.count)) : relation,
       mediaType: node.attribute("type"), language: node.attribute("hreflang"),
-      title: node.attribute("title"),
-      length: node.size("length"))
+      title: node.attribute("title"), length: node.size("length"))
   }
 
   /// Reads a person of Atom.
@@ -485,7 +484,12 @@ extension XMLTreeNode {
   /// Returns the whole number in an attribute.
   func integer(_ name: String) -> Int? { attribute(name).flatMap { Int($0) } }
 
-  /// Returns the size in bytes in an attribute; nil for 0, which publishers write for an unknown
-  /// size.
-  func size(_ name: String) -> Int? { integer(name).flatMap { $0 > 0 ? $0 : nil } }
+  /// Returns the size in bytes in an attribute, which may have commas between thousands; nil for 0,
+  /// which publishers write for an unknown size.
+  func size(_ name: String, in namespace: String? = nil) -> Int? {
+    guard let text = attribute(name, in: namespace),
+      let size = Int(text) ?? Int(text.trimmingBlanks.filter { $0 != "," }), size > 0
+    else { return nil }
+    return size
+  }
 }
