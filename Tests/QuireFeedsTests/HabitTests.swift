@@ -44,7 +44,7 @@ struct HabitTests {
       """
     let entries = try parsed(text).entries
     #expect(
-      entries.map(\.identity.value) == ["http://a.test/log#v1", "http://a.test/log#v2"])
+      entries.map(\.identity.value) == ["https://a.test/log#v1", "https://a.test/log#v2"])
   }
 
   @Test("17-Repairs: numbers of Windows-1252 are its characters, in titles, texts and markup")

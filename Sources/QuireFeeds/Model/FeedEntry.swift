@@ -142,8 +142,9 @@ public struct FeedEpisode: Hashable, Sendable {
 }
 
 extension FeedEntry {
-  /// The identity of an entry within its feed: its identifier; without one, its canonical address;
-  /// without that, a digest of its title, text and files.
+  /// The identity of an entry within its feed: its identifier; without one, its canonical address,
+  /// with https in place of http, to which publishers change; without that, a digest of its title,
+  /// text and files.
   public struct Identity: Hashable, Sendable, Codable {
     /// The kinds of identity: the publisher's identifier, an address, or a digest of the content.
     public enum Kind: String, Hashable, Sendable, Codable {
@@ -152,7 +153,7 @@ extension FeedEntry {
 
     /// Whether the identity is the publisher's identifier, an address, or a digest.
     public let kind: Kind
-    /// The identifier, the address, or 32 hexadecimal digits.
+    /// The identifier, the address by https, or 32 hexadecimal digits.
     public let value: String
 
     init(_ kind: Kind, _ value: String) {
@@ -167,7 +168,9 @@ extension FeedEntry {
   /// The identity of the entry within its feed.
   public var identity: Identity {
     if let id { return Identity(.id, id) }
-    if let link { return Identity(.link, link) }
+    if let link {
+      return Identity(.link, link.hasPrefix("http://") ? "https" + link.dropFirst(4) : link)
+    }
     return Identity(.digest, digest)
   }
 

@@ -70,12 +70,12 @@ extension FeedEntry {
   /// Returns the entry as an item of JSON Feed 1.1; properties without a member there are in
   /// `_quire`.
   ///
-  /// `id` always exists: if the publisher gave none, it is derived from `identity`. `content_html`
+  /// `id` always exists: if the publisher gave none, it is the address, or `identity`. `content_html`
   /// or `content_text` always exists too, if necessary with the summary or an empty text.
   /// `includingRaw` adds the entry as its publisher wrote it, as `_quire.raw`.
   public func jsonFeedItem(includingRaw: Bool = true) -> JSONValue {
     var item = MemberList()
-    item.add("id", id ?? identity.text)
+    item.add("id", id ?? link ?? identity.text)
     item.add("url", url)
     item.add("external_url", externalURL)
     item.add("title", title?.plain)

@@ -57,6 +57,18 @@ import Testing
     #expect(entries.map(\.number) == [1] && entries.allSatisfy(\.isRead))
   }
 
+  @Test("17-Aggregator: an entry known by its address alone is the same one by http and by https")
+  func secureEntry() async throws {
+    let documents = ["http", "https"].map { scheme in
+      rss("<item><title>A</title><link>\(scheme)://a.test/1</link></item>")
+    }
+    let (effects, entries) = try await poll(documents)
+    #expect(effects == [FeedEffect(added: 1), FeedEffect(changed: 1)])
+    #expect(entries.map(\.entry.url) == ["https://a.test/1"])
+    let first = try #require(try parsed(documents[0]).entries.first)
+    #expect(first.jsonFeedItem()["id"] == "http://a.test/1")
+  }
+
   @Test("17-Aggregator: what a publisher leaves out or writes elsewhere makes no entry a new one")
   func sameEntry() async throws {
     let item = "<guid isPermaLink='false'>1</guid><title>A</title><link>https://a.test/1</link>"
