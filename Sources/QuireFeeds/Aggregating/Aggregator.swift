@@ -124,12 +124,22 @@ public actor Aggregator {
     return subscription
   }
 
-  /// Removes a subscription and its entries.
+  /// Removes a subscription and its entries. If the store throws, the feed is still polled.
   public func unsubscribe(id: String) async throws {
     try await load()
-    known[id] = nil
+    let removed = known.removeValue(forKey: id)
     queue.remove(id)
-    try await store.apply(.unsubscribe(id: id))
+    do {
+      try await store.apply(.unsubscribe(id: id))
+    } catch {
+      // In a shared store, the next claim returns it.
+      if shared == nil, let removed, known[id] == nil {
+        known[id] = removed
+        schedule(removed)
+        wake()
+      }
+      throw error
+    }
     observe(.unsubscribed(id))
     wake()
   }

@@ -641,6 +641,24 @@ import Testing
     #expect(crashes > 50)
   }
 
+  @Test("17-Aggregator: a feed that the store did not remove is still polled")
+  func failedRemoval() async throws {
+    let (clock, store, fate) = (Clock(), MemoryFeedStore(), FeedCounter())
+    let web = FeedWeb(["https://a.test/f": rssPage([1])])
+    let aggregator = aggregator(FlakyStore(base: store) { fate.value }, web, clock)
+    fate.value = 2
+    try await aggregator.subscribe(to: "https://a.test/f")
+    fate.value = 0
+    await #expect(throws: FlakyStore.Crash.self) {
+      try await aggregator.unsubscribe(id: "https://a.test/f")
+    }
+    fate.value = 2
+    try await aggregator.pollDue()
+    #expect(try await ids(store) == ["urn:1"])
+    try await aggregator.unsubscribe(id: "https://a.test/f")
+    #expect(try await ids(store) == [] && web.urls.count == 1)
+  }
+
   @Test(
     "17-Aggregator: run goes on until it is cancelled, takes new subscriptions, and runs once at a time"
   )
