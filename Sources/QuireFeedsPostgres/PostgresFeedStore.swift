@@ -105,11 +105,8 @@ public struct PostgresFeedStore: SharedFeedStore {
   ) async throws -> Value {
     do {
       return try await database.transaction(patience: patience, work)
-    } catch let error as PageError {
-      throw error
     } catch {
-      throw PageError(
-        .feedStore, "The store of feeds cannot be used: \(error)", attempts: 0, underlying: error)
+      throw PageError.ofFeedStore(error)
     }
   }
 

@@ -31,7 +31,7 @@ public struct SQLiteFeedStore: FeedStore {
       try pool.write { try Self.prepare($0) }
       changes = FeedChangeQueue(pool) { try Self.apply($0, $1) }
     } catch {
-      throw PageError(ofStore: error)
+      throw PageError.ofFeedStore(error)
     }
   }
 
@@ -89,10 +89,8 @@ public struct SQLiteFeedStore: FeedStore {
   public func apply(_ change: FeedChange) async throws -> FeedEffect {
     do {
       return try await changes.apply(change)
-    } catch let error as CancellationError {
-      throw error
     } catch {
-      throw PageError(ofStore: error)
+      throw PageError.ofFeedStore(error)
     }
   }
 
@@ -309,17 +307,7 @@ public struct SQLiteFeedStore: FeedStore {
     do {
       return try await pool.read(work)
     } catch {
-      throw PageError(ofStore: error)
+      throw PageError.ofFeedStore(error)
     }
-  }
-}
-
-extension PageError {
-  /// Creates an error from one of SQLite; a `PageError` stays unchanged.
-  fileprivate init(ofStore error: any Error) {
-    self =
-      (error as? PageError)
-      ?? PageError(
-        .feedStore, "The store of feeds cannot be used: \(error)", attempts: 0, underlying: error)
   }
 }

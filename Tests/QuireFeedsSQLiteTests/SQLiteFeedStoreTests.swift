@@ -99,6 +99,19 @@ import Testing
     }
   }
 
+  @Test("17-Aggregator: a store that is asked by a cancelled task throws the cancellation itself")
+  func cancellation() async throws {
+    try await withPath { path in
+      let store = try SQLiteFeedStore(path: path)
+      let asking = Task {
+        while !Task.isCancelled { await Task.yield() }
+        return try await store.subscriptions()
+      }
+      asking.cancel()
+      await #expect(throws: CancellationError.self) { try await asking.value }
+    }
+  }
+
   @Test("17-Aggregator: a file that is no store, or of a later version, is refused with a reason")
   func otherFiles() async throws {
     try await withPath { path in

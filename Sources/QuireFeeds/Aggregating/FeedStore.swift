@@ -64,3 +64,13 @@ extension PageError.Code {
   /// A feed store cannot be opened, read or written; `underlying` is the database's error.
   public static let feedStore = Self("feedStore")
 }
+
+extension PageError {
+  /// Returns the error of a store for one of its database; a `PageError` and a cancellation stay
+  /// what they are.
+  package static func ofFeedStore(_ error: any Error) -> any Error {
+    if error is PageError || error is CancellationError { return error }
+    return PageError(
+      .feedStore, "The store of feeds cannot be used: \(error)", attempts: 0, underlying: error)
+  }
+}
