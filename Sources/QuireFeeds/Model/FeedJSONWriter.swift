@@ -340,7 +340,7 @@ extension FeedEntry: Codable {
   /// Creates an entry from an item of JSON Feed 1 or 1.1, and its `_quire`. Invalid values become
   /// nil.
   public init(jsonFeedItem item: JSONValue) {
-    var reader = FeedJSONReader(url: nil, isEncoded: true)
+    var reader = FeedJSONReader()
     self = reader.entry(item)
     if raw == nil { raw = try? RawItem(Array(item.description.utf8)) }
   }
@@ -357,7 +357,7 @@ extension Feed: Codable {
 
   /// Creates a feed from the top level of JSON Feed 1 or 1.1, and its `_quire`; ignores items.
   public init(jsonFeed root: JSONValue) {
-    var reader = FeedJSONReader(url: nil, isEncoded: true)
+    var reader = FeedJSONReader()
     self = reader.feed(root)
     repairs += reader.repairs.repairs
   }

@@ -16,22 +16,20 @@ struct FeedJSONReader {
   /// Whether Quire itself encoded the JSON, so that `_quire` is read.
   private let isEncoded: Bool
   var repairs = RepairTally()
-  /// The maximum number of persons, files and other parts of each kind in an item or the feed, and
-  /// whether one has more.
-  let partLimit: Int
-  private(set) var hasTooManyParts = false
-  /// The number of bytes by which addresses may still grow beyond their length in the page.
-  private var growthLeft: Int
-  /// Whether addresses have grown too much.
-  var pageHasTooManyParts: Bool { growthLeft < 0 }
+  private(set) var parts: PartCounter
 
-  init(
-    url: String?, isEncoded: Bool = false, partLimit: Int = .max, growthLimit: Int = .max
-  ) {
-    self.isEncoded = isEncoded
+  /// Creates a reader of a publisher's page.
+  init(url: String?, limits: DecodingLimits) {
+    isEncoded = false
     scope = FeedScope(url: url)
-    self.partLimit = partLimit
-    growthLeft = growthLimit
+    parts = PartCounter(limits)
+  }
+
+  /// Creates a reader of JSON that Quire itself has encoded.
+  init() {
+    isEncoded = true
+    scope = FeedScope(url: nil)
+    parts = PartCounter(nil)
   }
 
   /// Returns the `_quire` of a feed, an entry or a part of one; nil for a publisher's JSON.
@@ -66,7 +64,7 @@ struct FeedJSONReader {
     guard let text = string(value) else { return nil }
     let address = scope.absolute(text)
     if address == nil { repairs.add(.badAddress) }
-    growthLeft -= max(0, (address?.utf8.count ?? 0) - text.utf8.count)
+    parts.takeGrowth((address?.utf8.count ?? 0) - text.utf8.count)
     return address
   }
 
@@ -78,12 +76,7 @@ struct FeedJSONReader {
   mutating func list(_ value: JSONValue?) -> [JSONValue] {
     switch value {
     case nil, .null?: return []
-    case .array(let elements)?:
-      guard elements.count <= partLimit else {
-        hasTooManyParts = true
-        return []
-      }
-      return elements
+    case .array(let elements)?: return parts.take(elements.count) ? elements : []
     case let single?:
       repairs.add(.wrongType)
       return [single]
@@ -163,6 +156,7 @@ struct FeedJSONReader {
   mutating func entry(_ item: JSONValue) -> FeedEntry {
     let before = repairs
     repairs = RepairTally()
+    parts.beginEntry()
     var entry = FeedEntry()
     let language = string(item["language"])
     entry.language = language

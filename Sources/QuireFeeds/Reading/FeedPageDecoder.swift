@@ -129,13 +129,13 @@ struct FeedPageDecoding: PageDecoding {
     guard let (properties, nodes, scope) = reader.feed(at: context.url) else { return nil }
     var feed = properties
     try check(reader.isBeyondLimit ? .max : nodes.count)
-    try checkParts(reader)
+    try reader.parts.check()
     var entries: [FeedEntry] = []
     entries.reserveCapacity(nodes.count)
     for node in nodes {
       try check(bytes: node.byteCount, ofEntry: entries.count)
       entries.append(reader.readEntry(node, scope))
-      try checkParts(reader)
+      try reader.parts.check()
     }
     var all = tally
     all.add(reader.repairs.repairs)
@@ -148,27 +148,6 @@ struct FeedPageDecoding: PageDecoding {
     guard count <= options.limits.items else {
       throw PageError.tooManyEntries(options.limits.items)
     }
-  }
-
-  private func checkParts(_ reader: FeedXMLReader) throws {
-    if reader.pageHasTooManyParts { throw tooManyInAll }
-    if reader.hasTooManyParts { throw Self.tooManyParts(reader.partLimit) }
-  }
-
-  private var tooManyInAll: PageError {
-    PageError(
-      .limitExceeded,
-      """
-      The entries of the feed have more than \(options.limits.events) parts together, in which \
-      \(FeedXMLReader.growth) bytes that an address, or markup, is longer than in the page count as one.
-      """, remedies: [.raise(.init("DecodingLimits.events"))])
-  }
-
-  private static func tooManyParts(_ limit: Int) -> PageError {
-    PageError(
-      .limitExceeded,
-      "The feed, or an entry of it, has more than \(limit) links, persons, files, or other parts.",
-      remedies: [.raise(.init("DecodingLimits.items"))])
   }
 
   private func check(bytes: Int, ofEntry number: Int) throws {
@@ -192,9 +171,7 @@ struct FeedPageDecoding: PageDecoding {
     var syntax = JSONSyntaxRepair()
     try session.receive(options.isStrict ? page.joined() : syntax.mended(page.joined()))
     let document = try session.finish()
-    var reader = FeedJSONReader(
-      url: context.url, partLimit: FeedXMLReader.partLimit(items: options.limits.items),
-      growthLimit: options.limits.events.times(FeedXMLReader.growth))
+    var reader = FeedJSONReader(url: context.url, limits: options.limits)
     let version = try document.value(at: "/version")?.string ?? ""
     let isDeclared = version.contains("jsonfeed.org/version/")
     let hasItems = try document.count(at: "/items") != nil
@@ -206,6 +183,7 @@ struct FeedPageDecoding: PageDecoding {
     var repair = JSONTextRepair(limits: options.limits, isStrict: options.isStrict)
     let properties = try Self.properties(of: document, &repair)
     var feed = reader.feed(properties)
+    try reader.parts.check()
     if !isDeclared { reader.repairs.add(.wrongType) }
     let items = hasItems ? try repair.items(of: session.items()) : []
     try check(items.count)
@@ -233,15 +211,9 @@ struct FeedPageDecoding: PageDecoding {
       if repair.count > repaired { entry.repairs.append(FeedRepair(.wrongEncoding)) }
       entry.raw = item
       entries.append(entry)
-      try checkParts(reader)
+      try reader.parts.check()
     }
-    if reader.hasTooManyParts { throw Self.tooManyParts(reader.partLimit) }
     return entries
-  }
-
-  private func checkParts(_ reader: FeedJSONReader) throws {
-    if reader.hasTooManyParts { throw Self.tooManyParts(reader.partLimit) }
-    if reader.pageHasTooManyParts { throw tooManyInAll }
   }
 
   /// Returns the feed's members at the top level, without its items.

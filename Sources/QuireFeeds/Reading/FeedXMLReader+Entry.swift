@@ -42,13 +42,13 @@ extension FeedXMLReader {
   mutating func readEntry(_ node: XMLTreeNode, _ outer: FeedScope) -> FeedEntry {
     let before = repairs
     (repairs, entry, fallback) = (RepairTally(), FeedEntry(), EntryFallback())
-    beginParts()
+    parts.beginEntry()
     let scope = outer.within(node)
     if let about = node.attribute("about", in: Self.rdf) { entry.id = about }
     entry.language = scope.language
     for child in node.children {
       guard let element = element(child) else { continue }
-      guard takePart() else { break }
+      guard parts.take() else { break }
       read(element, child, scope)
     }
     applyFallbacks()
@@ -200,7 +200,7 @@ extension FeedXMLReader {
         if link.relation.lowercased() == "self" { source.feedURL = link.url }
         if link.relation.lowercased() == "alternate" { source.url = source.url ?? link.url }
       case .atomAuthor?, .author?:
-        guard takePart() else { return }
+        guard parts.take() else { return }
         fallback.sourceAuthors.add(person(child, scope))
       default: break
       }
@@ -270,7 +270,7 @@ extension FeedXMLReader {
     case .sitemapImage:
       let title = node.children.first { self.element($0) == .imageTitle }?.text
       for child in node.children where self.element(child) == .imageLoc {
-        guard takePart(), let url = address(child.text, scope) else { continue }
+        guard parts.take(), let url = address(child.text, scope) else { continue }
         entry.image = entry.image ?? url
         entry.add(FeedEnclosure(url, title: title), &fallback.files)
       }
@@ -291,7 +291,7 @@ extension FeedXMLReader {
       case .videoTitle?: video.title = child.text
       case .videoDescription?: entry.summary = entry.summary ?? text(child, scope)
       case .videoDate?: fallback.published = fallback.published ?? date(child, as: .w3c)
-      case .videoTag? where takePart():
+      case .videoTag? where parts.take():
         entry.categories.add(child.text.map { FeedCategory($0) })
       case .videoDuration?: video.duration = child.text.flatMap(Self.duration)
       default: break

@@ -27,11 +27,11 @@ extension FeedXMLReader {
     of channel: XMLTreeNode, _ scope: FeedScope, into feed: inout Feed
   ) {
     var fallback = Fallback()
-    beginParts()
+    parts.beginEntry()
     for node in channel.children {
       guard let element = element(node) else { continue }
       if element == .item || element == .entry { continue }
-      guard takePart() else { break }
+      guard parts.take() else { break }
       readCore(element, node, scope, into: &feed, &fallback)
       readDetail(element, node, scope, into: &feed, &fallback)
       readExtension(element, node, scope, into: &feed, &fallback)
@@ -188,7 +188,7 @@ extension FeedXMLReader {
 
   /// Returns an iTunes category, and the categories nested in it.
   mutating func categories(_ node: XMLTreeNode) -> [FeedCategory] {
-    guard takePart() else { return [] }
+    guard parts.take() else { return [] }
     let scheme = "http://www.itunes.com/dtds/podcast-1.0.dtd"
     var found: [FeedCategory] = []
     found.add((node.attribute("text") ?? node.text).map { FeedCategory($0, scheme: scheme) })

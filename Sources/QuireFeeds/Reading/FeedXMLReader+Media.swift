@@ -7,7 +7,7 @@ extension FeedXMLReader {
     switch element {
     case .mediaGroup:
       for child in node.children {
-        if let element = self.element(child), takePart() {
+        if let element = self.element(child), parts.take() {
           readMedia(element, child, scope)
         }
       }
@@ -73,7 +73,7 @@ extension FeedXMLReader {
     var title: String?
     var player: XMLTreeNode?
     for child in node.children {
-      guard let element = self.element(child), takePart() else { continue }
+      guard let element = self.element(child), parts.take() else { continue }
       if element == .mediaTitle { title = child.text }
       if element == .mediaPlayer {
         player = child

@@ -19,34 +19,21 @@ struct FeedXMLReader {
   /// The maximum number of entries in a page, and whether this page has more.
   private let limit: Int
   private(set) var isBeyondLimit = false
-  /// The maximum number of parts of an entry or of the feed's properties, the number in the current
-  /// one, and whether any has more.
-  let partLimit: Int
-  private var parts = 0
-  private(set) var hasTooManyParts = false
-  /// The number of parts left for all entries together. The limits on elements do not bound them,
-  /// because one element can hold many keywords, and its addresses can become much longer.
-  private var partsLeft: Int
+  /// The parts of the entries, which are limited.
+  var parts: PartCounter
   /// The entry that is being read, and values that are used only if there are no better ones.
   var entry = FeedEntry()
   var fallback = EntryFallback()
   /// For each sitemap of an index, the latest possible date of its last change; nil if the index
   /// gives none.
   private(set) var sitemapDates: [Date?] = []
-  /// Whether the entries together have too many parts.
-  var pageHasTooManyParts: Bool { partsLeft < 0 }
 
   init(_ document: XMLDocument, limits: DecodingLimits) {
     self.document = document
     limit = limits.items
-    partLimit = Self.partLimit(items: limit)
-    partsLeft = limits.events
+    parts = PartCounter(limits)
     (elements, isKnown) = FeedElement.table(of: document)
   }
-
-  /// Returns the maximum number of parts of an entry: links, persons, files, categories. Unlike
-  /// elements in a text, each takes memory.
-  static func partLimit(items: Int) -> Int { max(4_096, items / 8) }
 
   /// Returns the meaning of an element; nil if it is unknown.
   @inline(__always)
@@ -143,7 +130,7 @@ struct FeedXMLReader {
     _ root: XMLTreeNode, _ scope: FeedScope
   ) -> (feed: Feed, entries: [XMLTreeNode], scope: FeedScope) {
     var feed = Feed(FeedFormat(.sitemapIndex, version: "0.9"))
-    for node in root.children where element(node) == .sitemap && !hasTooManyParts {
+    for node in root.children where element(node) == .sitemap && !parts.isExceeded {
       let location = node.children.first { element($0) == .loc }?.text
       guard let url = location.flatMap({ address($0, scope) }) else { continue }
       feed.sitemaps.append(url)
@@ -183,29 +170,6 @@ struct FeedXMLReader {
     return found
   }
 
-  /// Starts to count the parts of another entry.
-  mutating func beginParts() { parts = 0 }
-
-  /// Counts a part. If there are too many, returns false, and sets `hasTooManyParts`.
-  @inline(__always)
-  mutating func takePart() -> Bool {
-    parts += 1
-    partsLeft -= 1
-    if parts > partLimit || partsLeft < 0 { hasTooManyParts = true }
-    return !hasTooManyParts
-  }
-
-  /// The number of bytes of growth beyond the page that count as one part.
-  static let growth = 64
-
-  /// Counts the bytes by which a text grows beyond the page: a long base can apply to a million
-  /// addresses, and a namespace to as many copies.
-  mutating func takeGrowth(_ bytes: Int) {
-    guard bytes >= Self.growth else { return }
-    partsLeft -= bytes / Self.growth
-    if partsLeft < 0 { hasTooManyParts = true }
-  }
-
   // MARK: Values
 
   /// Returns the absolute address. An invalid address is nil, and counts as a repair.
@@ -213,14 +177,14 @@ struct FeedXMLReader {
     guard let text, !text.isEmpty else { return nil }
     let address = scope.absolute(text)
     if address == nil { repairs.add(.badAddress) }
-    takeGrowth((address?.utf8.count ?? 0) - text.utf8.count)
+    parts.takeGrowth((address?.utf8.count ?? 0) - text.utf8.count)
     return address
   }
 
   /// Returns the base of relative links in a text. Counts a base from `xml:base` as growth, because
   /// many texts can share one long base.
   mutating func base(of scope: FeedScope) -> String? {
-    if scope.hasOwnBase { takeGrowth(scope.baseText?.utf8.count ?? 0) }
+    if scope.hasOwnBase { parts.takeGrowth(scope.baseText?.utf8.count ?? 0) }
     return scope.baseText
   }
 
@@ -319,7 +283,7 @@ struct FeedXMLReader {
     if let child = node.children.first(where: { _ in true }) {
       // `bytes` adds declarations of the namespaces in scope.
       let bytes = child.bytes
-      takeGrowth(bytes.count - child.byteCount)
+      parts.takeGrowth(bytes.count - child.byteCount)
       value = String(decoding: bytes, as: UTF8.self)
     }
     guard !value.isEmpty else { return nil }
@@ -421,7 +385,7 @@ struct FeedXMLReader {
     for word in (node.text ?? "").split(separator: ",", maxSplits: 256).prefix(256) {
       let term = String(word).trimmingBlanks
       guard !term.isEmpty else { continue }
-      guard takePart() else { break }
+      guard parts.take() else { break }
       found.append(FeedCategory(term))
     }
     return found
