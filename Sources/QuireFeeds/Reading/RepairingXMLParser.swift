@@ -206,7 +206,7 @@ struct RepairingXMLParser {
     _ first: XMLDocument?, from start: Int, _ tally: inout RepairTally
   ) throws -> [UInt8] {
     guard hasText, let parser else {
-      return try utf8(of: start == 0 ? bytes : Array(bytes[start...]), &tally)
+      return try utf8(of: bytes[start...], &tally)
     }
     do throws(XMLFault) {
       // The encoding turned out to be wrong, so the text is invalid.
@@ -221,14 +221,15 @@ struct RepairingXMLParser {
 
   /// Returns the page in UTF-8. If HTTP's encoding is unknown, the page's own is used, or else
   /// UTF-8.
-  private func utf8(of bytes: [UInt8], _ tally: inout RepairTally) throws -> [UInt8] {
+  private func utf8(of bytes: ArraySlice<UInt8>, _ tally: inout RepairTally) throws -> [UInt8] {
     for label in [charset, nil, "utf-8"] {
+      let parser = try makeParser(charset: label)
       do throws(XMLFault) {
-        let (text, repairs) = try XMLPageText.utf8(
-          of: bytes, charset: label, leniency: .feed.union(.invalidBytes))
+        try parser.receiveText(bytes)
+        let text = try parser.finishText()
         let isGuess = label != charset && fault?.kind == .encoding
         if isGuess { tally.add(.wrongEncoding) }
-        if !isGuess || label == nil { note(repairs, in: &tally) }
+        if !isGuess || label == nil { note(parser.textRepairs, in: &tally) }
         return text
       } catch {
         if error.kind != .encoding || label == "utf-8" { throw Self.pageError(for: error) }

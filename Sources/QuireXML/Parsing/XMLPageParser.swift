@@ -7,8 +7,8 @@ package struct XMLPageParser {
   /// Creates a parser of one page. `charset` is the encoding by HTTP, `boundsEntries` whether the
   /// page is a feed whose entries must keep to `decoding` as they arrive.
   package init(
-    limits: XMLLimits = .api, decoding: DecodingLimits = .api, leniency: XMLLeniency = [],
-    charset: String? = nil, boundsEntries: Bool = false
+    limits: XMLLimits, decoding: DecodingLimits, leniency: XMLLeniency, charset: String?,
+    boundsEntries: Bool
   ) throws {
     parser = try XMLPushParser(
       limits: limits, decoding: decoding, leniency: leniency, charset: charset,
@@ -29,7 +29,7 @@ package struct XMLPageParser {
 
   // MARK: Text
 
-  /// Receives the next bytes of a page that was refused, as text to be mended.
+  /// Receives the next bytes as text to be mended, without parsing them.
   package func receiveText(_ slice: ArraySlice<UInt8>) throws(XMLFault) {
     try parser.receiveText(slice)
   }
@@ -43,7 +43,7 @@ package struct XMLPageParser {
     try body(UnsafeBufferPointer(start: source.base, count: source.count))
   }
 
-  /// Ends a page that was refused, and returns its text in UTF-8.
+  /// Ends the text, and returns it in UTF-8, without a byte order mark.
   package func finishText() throws(XMLFault) -> [UInt8] {
     try parser.finishText()
     return parser.text
@@ -51,26 +51,4 @@ package struct XMLPageParser {
 
   /// The breaches that leniency accepted in the bytes, before parsing.
   package var textRepairs: [(breach: XMLLeniency, count: Int)] { parser.textRepairs }
-}
-
-/// Conversion of a page's bytes to UTF-8 without parsing them.
-package enum XMLPageText {
-  /// Returns the page's text in UTF-8, without a byte order mark, and the breaches that leniency
-  /// accepted.
-  package static func utf8(
-    of bytes: [UInt8], charset: String?, leniency: XMLLeniency
-  ) throws(XMLFault) -> (text: [UInt8], repairs: [(breach: XMLLeniency, count: Int)]) {
-    var input = XMLInput(charset: charset, leniency: leniency)
-    var output = XMLBuffer<UInt8>(capacity: bytes.count)
-    defer { output.release() }
-    do {
-      try input.receive(bytes, into: &output)
-      try input.finish(into: &output)
-    } catch {
-      throw XMLFault(error)
-    }
-    return (
-      Array(UnsafeBufferPointer(start: output.base, count: output.count)), input.repairCounts
-    )
-  }
 }
