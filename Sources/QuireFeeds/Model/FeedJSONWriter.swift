@@ -10,7 +10,7 @@ import QuirePagination
 
 /// Builds a JSON object in order, omitting values that are nil or empty.
 struct MemberList {
-  private(set) var members: [JSONValue.Member] = []
+  private var members: [JSONValue.Member] = []
 
   var value: JSONValue { .object(members) }
   var isEmpty: Bool { members.isEmpty }

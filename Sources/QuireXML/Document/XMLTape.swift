@@ -370,7 +370,7 @@ struct XMLRecord: BitwiseCopyable {
   var length: UInt32
 
   @inline(__always)
-  init(_ kind: Kind, name: UInt32 = 0, parent: UInt32, next: UInt32, start: Int, length: Int) {
+  init(_ kind: Kind, name: UInt32, parent: UInt32, next: UInt32, start: Int, length: Int) {
     bits = kind.rawValue << 29 | name
     self.parent = parent
     self.next = next

@@ -70,6 +70,15 @@ package struct XMLTreeNode: Sendable {
     index.attributes(of: node).map { (index.name(of: $0).local, index.string(of: $0)) }
   }
 
+  /// Returns the attributes of a namespace: local names and values.
+  package func attributes(in namespace: String) -> [(name: String, value: String)] {
+    index.attributes(of: node).compactMap { attribute in
+      let own = index.name(of: attribute)
+      return own.namespace == namespace
+        ? (name: own.local, value: index.string(of: attribute)) : nil
+    }
+  }
+
   /// The child elements and texts, in order.
   package var content: [Content] {
     var content: [Content] = []
@@ -100,12 +109,6 @@ package struct XMLTreeNode: Sendable {
 
   /// The number of bytes of the element in the page, as UTF-8.
   package var byteCount: Int { Int(index.record(node).length) }
-
-  /// The line and column of the element, for messages.
-  package var place: String { index.place(of: node) }
-
-  /// A digest of the element's bytes, which is the same only within a process.
-  package var digest: Int { ContentDigest.of(UnsafeRawBufferPointer(index.value(of: node))) }
 }
 
 extension XMLDocument {
@@ -119,9 +122,9 @@ extension XMLDocument {
   package var nameCount: Int { index.names.count }
 
   /// Returns a name by its number.
-  package func name(_ number: Int) -> (local: String, prefix: String?, namespace: String?) {
+  package func name(_ number: Int) -> (local: String, namespace: String?) {
     let name = index.names[number]
-    return (name.local, name.prefix, name.namespace)
+    return (name.local, name.namespace)
   }
 }
 
@@ -148,17 +151,5 @@ private struct XMLElementStorage: RawItemStorage {
   ) throws -> Value {
     let source = MappedValue(root: try value(of: node))
     return try decoder.keeping(source).decode(type, from: Data(bytes(of: node)))
-  }
-}
-
-extension XMLTreeNode {
-  /// Returns the attributes of a namespace: local names and values.
-  package func attributes(in namespace: String) -> [(name: String, value: String)] {
-    var found: [(name: String, value: String)] = []
-    for attribute in index.attributes(of: node) {
-      let own = index.name(of: attribute)
-      if own.namespace == namespace { found.append((own.local, index.string(of: attribute))) }
-    }
-    return found
   }
 }
