@@ -530,9 +530,7 @@ extension XMLItemContext {
       if Int(index.records[value.node].next) == first + 1, index.records[first].kind != .element {
         return
       }
-      if index.children(of: value.node).contains(where: { _ in true }) {
-        throw mismatch(type, value, "it holds elements")
-      }
+      if index.hasChildren(value.node) { throw mismatch(type, value, "it holds elements") }
     }
   }
 }

@@ -229,9 +229,7 @@ extension XMLIndex {
       return attribute.flatMap { trimmed(value(of: $0)) }
     case .text?: return trimmedText(of: node).map(JSONValue.string)
     case .element?, nil:
-      if children(of: node).contains(where: { _ in true }) {
-        return try XMLMapping(self).value(of: node)
-      }
+      if hasChildren(node) { return try XMLMapping(self).value(of: node) }
       return trimmedText(of: node).map(JSONValue.string)
     }
   }

@@ -225,6 +225,9 @@ extension XMLIndex {
   @inline(__always)
   fileprivate func spelling(of node: Int) -> Int { names[records[node].name].spelling }
 
+  /// Whether an element has child elements.
+  func hasChildren(_ node: Int) -> Bool { has(node) { $0 == .element } }
+
   /// Whether an element has text of its own, white space included.
   func hasText(_ node: Int) -> Bool { has(node) { $0.isText } }
 

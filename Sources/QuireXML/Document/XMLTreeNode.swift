@@ -40,7 +40,7 @@ package struct XMLTreeNode: Sendable {
   }
 
   /// Whether there are child elements.
-  package var hasChildren: Bool { index.children(of: node).contains { _ in true } }
+  package var hasChildren: Bool { index.hasChildren(node) }
 
   /// The element's own text without white space around it; nil if nothing is left.
   package var text: String? { index.trimmedText(of: node) }
