@@ -68,6 +68,10 @@ struct HostileTests {
           repeating: "<i:loc>a</i:loc>" + String(repeating: "<i:x/>", count: 10), count: count)
         + "</i:image></url></urlset>"
     },
+    Attack(name: "transcripts", size: 1_500) { count in
+      "<rss xmlns:p='https://podcastindex.org/namespace/1.0'><channel><item>"
+        + String(repeating: "<p:transcript url='a'/>", count: count) + "</item></channel></rss>"
+    },
     Attack(name: "dates") { rss("<pubDate>" + String(repeating: "1 ", count: $0) + "</pubDate>") },
     Attack(name: "JSON depth") { "{\"a\":" + String(repeating: "[", count: $0) },
     Attack(name: "JSON items") {

@@ -38,6 +38,16 @@ extension FeedXMLReader {
     var files: [String: Int] = [:]
   }
 
+  /// The entry's comments and episode, created by the first property that is set.
+  var comments: FeedComments {
+    get { entry.comments ?? FeedComments() }
+    set { entry.comments = newValue }
+  }
+  var episode: FeedEpisode {
+    get { entry.episode ?? FeedEpisode() }
+    set { entry.episode = newValue }
+  }
+
   /// Reads an entry, with its own repairs.
   mutating func readEntry(_ node: XMLTreeNode, _ outer: FeedScope) -> FeedEntry {
     let before = repairs
@@ -106,10 +116,7 @@ extension FeedXMLReader {
       }
     case .category: entry.categories.add(rssCategory(node))
     case .enclosure: readEnclosure(node, scope)
-    case .comments:
-      let url = address(node.text, scope.within(node))
-      entry.comments = FeedComments(
-        url: url, feedURL: entry.comments?.feedURL, count: entry.comments?.count)
+    case .comments: comments.url = address(node.text, scope.within(node))
     case .source: readSource(node, scope)
     default: break
     }
@@ -163,9 +170,7 @@ extension FeedXMLReader {
       entry.links.add(link(node, scope))
       // RFC 4685, §4.
       if let count = node.attribute("count", in: Self.thread).flatMap({ Int($0) }), count >= 0 {
-        var comments = entry.comments ?? FeedComments()
         comments.count = comments.count ?? count
-        entry.comments = comments
       }
     case .atomID: entry.id = entry.id ?? node.text
     case .atomUpdated: entry.updated = entry.updated ?? date(node, as: .rfc3339)
@@ -245,13 +250,8 @@ extension FeedXMLReader {
     case .dcSubject: entry.categories.add(node.text.map { FeedCategory($0) })
     case .dcIdentifier: fallback.identifier = fallback.identifier ?? node.text
     case .origLink: entry.canonicalURL = address(node.text, scope)
-    case .commentFeed:
-      let url = address(node.text, scope)
-      entry.comments = entry.comments ?? FeedComments()
-      entry.comments?.feedURL = url
-    case .commentCount, .threadTotal:
-      entry.comments = entry.comments ?? FeedComments()
-      entry.comments?.count = node.text.flatMap { Int($0) }
+    case .commentFeed: comments.feedURL = address(node.text, scope)
+    case .commentCount, .threadTotal: comments.count = node.text.flatMap { Int($0) }
     default: break
     }
   }
@@ -334,17 +334,13 @@ extension FeedXMLReader {
     }
     if entry.categories.isEmpty { entry.categories = fallback.keywords }
     entry.image = entry.image ?? fallback.picture ?? fallback.thumbnail ?? fallback.file
-    if let url = fallback.comments, entry.comments?.url == nil {
-      entry.comments = entry.comments ?? FeedComments()
-      entry.comments?.url = url
-    }
+    if let url = fallback.comments { comments.url = comments.url ?? url }
     if entry.place == nil, let latitude = fallback.latitude, let longitude = fallback.longitude {
       entry.place = FeedPlace(latitude: latitude, longitude: longitude)
     }
     if let name = fallback.placeName { entry.place?.name = name }
     if let duration = fallback.duration {
-      entry.episode = entry.episode ?? FeedEpisode()
-      entry.episode?.duration = duration
+      episode.duration = duration
       if let index = entry.enclosures.indices.first, entry.enclosures[index].duration == nil {
         entry.enclosures[index].duration = duration
       }

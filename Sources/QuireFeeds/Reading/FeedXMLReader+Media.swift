@@ -53,9 +53,7 @@ extension FeedXMLReader {
       let isAdult = ["adult": true, "true": true, "nonadult": false, "false": false][
         node.text?.lowercased() ?? ""]
     else { return }
-    var episode = entry.episode ?? FeedEpisode()
     episode.isExplicit = episode.isExplicit ?? isAdult
-    entry.episode = episode
   }
 
   /// Adds the page of a player as a file, for media without an address of their own.
@@ -143,14 +141,10 @@ extension FeedXMLReader {
   private mutating func readEpisode(
     _ element: FeedElement, _ node: XMLTreeNode, _ scope: FeedScope
   ) {
-    var episode = entry.episode ?? FeedEpisode()
     switch element {
     case .itunesEpisode, .podcastEpisode:
-      episode.number =
-        episode.number
-        ?? node.text.flatMap { Double($0) }.flatMap {
-          $0.isFinite ? $0 : nil
-        }
+      let number = node.text.flatMap { Double($0) }.flatMap { $0.isFinite ? $0 : nil }
+      episode.number = episode.number ?? number
     case .itunesSeason, .podcastSeason:
       episode.season = episode.season ?? node.text.flatMap { Int($0) }
     case .itunesEpisodeType: episode.kind = node.text?.lowercased()
@@ -161,10 +155,15 @@ extension FeedXMLReader {
       let link = FeedLink(
         url, relation: isChapters ? "chapters" : "transcript", mediaType: node.attribute("type"),
         language: node.attribute("language"))
-      if isChapters { episode.chapters = link } else { episode.transcripts.append(link) }
+      entry.episode = episode
+      // In place: a copy of all transcripts for each would take quadratic time.
+      if isChapters {
+        entry.episode?.chapters = link
+      } else {
+        entry.episode?.transcripts.append(link)
+      }
     default: break
     }
-    entry.episode = episode
   }
 
   // MARK: Places
