@@ -72,6 +72,10 @@ struct HostileTests {
       "<rss xmlns:p='https://podcastindex.org/namespace/1.0'><channel><item>"
         + String(repeating: "<p:transcript url='a'/>", count: count) + "</item></channel></rss>"
     },
+    Attack(name: "editors", size: 1_500) { count in
+      "<rss><channel>" + String(repeating: "<managingEditor>a</managingEditor>", count: count)
+        + "</channel></rss>"
+    },
     Attack(name: "dates") { rss("<pubDate>" + String(repeating: "1 ", count: $0) + "</pubDate>") },
     Attack(name: "JSON depth") { "{\"a\":" + String(repeating: "[", count: $0) },
     Attack(name: "JSON items") {

@@ -14,6 +14,8 @@ extension FeedXMLReader {
     var title: FeedText?
     var subtitle: FeedText?
     var authors: [FeedPerson] = []
+    /// The managing editors, who come before other authors.
+    var editors: [FeedPerson] = []
     var iTunesImage: String?
     var copyright: FeedText?
     var period = 0
@@ -61,9 +63,7 @@ extension FeedXMLReader {
     case .author where node.hasChildren:
       // An Atom author whose namespace is missing.
       feed.authors.add(person(node, scope))
-    case .editor, .author:
-      // The managing editor comes before other authors.
-      feed.authors.insert(contentsOf: node.text.map { [FeedPerson(rss: $0)] } ?? [], at: 0)
+    case .editor, .author: fallback.editors.add(node.text.map(FeedPerson.init(rss:)))
     case .webmaster: fallback.authors.add(node.text.map(FeedPerson.init(rss:)))
     case .atomAuthor: feed.authors.add(person(node, scope))
     case .atomContributor: feed.authors.add(contributor(node, scope))
@@ -251,6 +251,7 @@ extension FeedXMLReader {
     feed.subtitle = feed.subtitle ?? fallback.subtitle
     feed.rights = feed.rights ?? fallback.copyright
     feed.icon = feed.icon ?? fallback.iTunesImage
+    feed.authors = fallback.editors + feed.authors
     if !feed.authors.contains(where: { $0.role == nil }) {
       feed.authors = fallback.authors.prefix(1) + feed.authors
     }
