@@ -8,8 +8,8 @@ struct LinkGrowthLimit {
 
   init(for bytes: Int) { left = 2_048 + 4 * bytes }
 
-  /// Returns the link to write in place of `written`, and takes the room for it; nil if the link is
-  /// invalid or there is no growthLimit.
+  /// Returns the link to write in place of `written`, and counts its growth; nil if the link is
+  /// invalid or grows too much.
   mutating func link(for written: String, _ resolved: (String) -> String?) -> String? {
     guard !isFull || Self.hasScheme(written), let link = resolved(written) else { return nil }
     let growth = Self.escapedCount(link) - Self.escapedCount(written)
@@ -38,8 +38,8 @@ enum HTMLLinks {
     "srcset", "xlink:href",
   ]
 
-  /// Returns the value of an attribute with absolute addresses; nil for other attributes, for
-  /// invalid addresses, and if there is no growthLimit.
+  /// Returns the value of an attribute with absolute addresses; nil for other attributes, and for
+  /// addresses that are invalid or grow too much.
   static func absolute(
     _ value: String, of name: String, _ scope: FeedScope, _ growthLimit: inout LinkGrowthLimit
   ) -> String? {
@@ -49,7 +49,7 @@ enum HTMLLinks {
       : growthLimit.link(for: value, scope.absolute)
   }
 
-  /// Returns HTML with absolute links, as far as there is room for them.
+  /// Returns HTML with absolute links, as far as the limit on their growth allows.
   static func absolute(_ html: String, base: String?) -> String {
     guard let base else { return html }
     let scope = FeedScope(url: base)

@@ -67,8 +67,7 @@ public struct HTMLSanitizer: Hashable, Sendable {
 
   private func write(
     _ name: String, _ found: [HTMLToken.Attribute], _ scope: FeedScope,
-    _ growthLimit: inout LinkGrowthLimit,
-    to output: inout String
+    _ growthLimit: inout LinkGrowthLimit, to output: inout String
   ) {
     output += "<" + name
     for attribute in found where attributes.contains(attribute.name) {
@@ -88,7 +87,7 @@ public struct HTMLSanitizer: Hashable, Sendable {
   private func link(
     _ value: String, _ attribute: String, _ scope: FeedScope, _ growthLimit: inout LinkGrowthLimit
   ) -> String? {
-    // A long base repeated for each footnote would use up the room for other links.
+    // A long base repeated for each footnote would use up the growth that other links need.
     if value.hasPrefix("#"), let base = scope.baseText, base.utf8.count > 256 {
       return FeedScope(url: nil).absolute(value)
     }
