@@ -14,15 +14,17 @@ enum XMLDate {
     var text = text
     return text.withUTF8 { bytes in
       var reader = Reader(bytes: bytes)
-      guard let day = reader.day() else { return nil }
-      if reader.isAtEnd { return Date(timeIntervalSince1970: Double(day) * 86_400) }
-      var seconds = 0.0
+      guard let (year, month, day) = reader.date() else { return nil }
+      var time = (hour: 0, minute: 0, second: 0.0)
       if reader.take("T") || reader.take("t") || reader.take(" ") {
-        guard let time = reader.time() else { return nil }
-        seconds = time
+        guard let found = reader.time() else { return nil }
+        time = found
       }
-      guard let offset = reader.offset(), reader.isAtEnd else { return nil }
-      return Date(timeIntervalSince1970: Double(day * 86_400 - offset) + seconds)
+      guard let offset = reader.offset(), reader.isAtEnd,
+        let seconds = CivilTime.seconds(
+          year, month, day, time.hour, time.minute, time.second, offset: offset)
+      else { return nil }
+      return Date(timeIntervalSince1970: seconds)
     }
   }
 
@@ -50,30 +52,25 @@ enum XMLDate {
       return value
     }
 
-    /// Reads a date, as days since 1970.
-    mutating func day() -> Int? {
+    mutating func date() -> (year: Int, month: Int, day: Int)? {
       guard let year = number(4), take("-"), let month = number(2), take("-"), let day = number(2)
       else { return nil }
-      return CivilTime.day(year, month, day)
+      return (year, month, day)
     }
 
-    mutating func time() -> Double? {
-      guard let hour = number(2), take(":"), let minute = number(2), hour <= 24, minute < 60,
-        hour < 24 || minute == 0
-      else { return nil }
-      var seconds = Double(hour * 3_600 + minute * 60)
-      guard take(":") else { return seconds }
-      // An hour of 24 is the end of a day.
-      guard let second = number(2), second <= 60, hour < 24 || second == 0 else { return nil }
-      seconds += Double(second)
-      guard take(".") || take(",") else { return seconds }
+    mutating func time() -> (hour: Int, minute: Int, second: Double)? {
+      guard let hour = number(2), take(":"), let minute = number(2) else { return nil }
+      guard take(":") else { return (hour, minute, 0) }
+      guard var second = number(2).map(Double.init) else { return nil }
+      guard take(".") || take(",") else { return (hour, minute, second) }
       var scale = 0.1
       let start = index
       while let digit = number(1) {
-        seconds += Double(digit) * scale
+        second += Double(digit) * scale
         scale /= 10
       }
-      return index == start ? nil : seconds
+      guard index > start else { return nil }
+      return (hour, minute, second)
     }
 
     /// Reads an offset, as seconds east of UTC; 0 if there is none.
