@@ -2,19 +2,13 @@
 enum DateWords {
   /// Returns the number of a month by its name or an abbreviation; nil for any other word.
   static func month(_ word: String) -> (number: Int, isEnglish: Bool)? {
-    let start = String(word.prefix(3))
-    if let index = english.firstIndex(of: start),
-      fullEnglish[index].hasPrefix(word) || word == "sept"
-    {
+    if word.count >= 3, let index = english.firstIndex(where: { $0.hasPrefix(word) }) {
       return (index + 1, true)
     }
     return foreign[word].map { ($0, false) }
   }
 
   private static let english = [
-    "jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec",
-  ]
-  private static let fullEnglish = [
     "january", "february", "march", "april", "may", "june", "july", "august", "september",
     "october", "november", "december",
   ]
@@ -75,9 +69,7 @@ enum DateWords {
 
   /// Returns a day of the week by its English name or abbreviation: 0 is Monday.
   static func weekday(_ word: String) -> Int? {
-    guard word.count >= 3 else { return nil }
-    return days.firstIndex { $0.hasPrefix(word) }
-      ?? (word == "tues" ? 1 : word == "thur" || word == "thurs" ? 3 : nil)
+    word.count >= 3 ? days.firstIndex { $0.hasPrefix(word) } : nil
   }
 
   /// Whether a word may be a day of the week in another language.
