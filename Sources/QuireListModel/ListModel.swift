@@ -205,13 +205,11 @@ public final class ListModel<Item: Sendable, ID: Hashable & Sendable> {
   /// With an `order`, only the last row counts: when it comes into view, everything loaded counts
   /// as consumed.
   public func report(visible: Range<Int>) {
-    let run = { (row: Int) in self.snapshot.itemInRun(atRow: row) }
-    let isAtEnd = visible.upperBound >= snapshot.expectedBefore + items.count
     if arrangement.isNone {
-      list.report(
-        visibleInRun: run(
-          visible.lowerBound)..<max(run(visible.lowerBound), run(visible.upperBound)))
-    } else if isAtEnd {
+      let first = snapshot.itemInRun(atRow: visible.lowerBound)
+      let end = snapshot.itemInRun(atRow: visible.upperBound)
+      list.report(visibleInRun: first..<max(first, end))
+    } else if visible.upperBound >= snapshot.expectedBefore + items.count {
       let end = snapshot.list.content.heldStart + snapshot.list.count
       list.report(visibleInRun: end - 1..<end)
     }
