@@ -42,29 +42,25 @@ final class FeedChangeQueue: Sendable {
     var effects: [Result<FeedEffect, any Error>] = []
     do {
       try database.inTransaction {
-        for waiting in batch { effects.append(try effect(of: waiting.change, database)) }
+        for pending in batch { effects.append(try effect(of: pending.change, database)) }
         return .commit
       }
     } catch {
       effects = batch.map { _ in .failure(error) }
     }
-    for (waiting, effect) in zip(batch, effects) { waiting.end.resume(with: effect) }
+    for (pending, effect) in zip(batch, effects) { pending.end.resume(with: effect) }
   }
 
   /// Makes one change in a savepoint, so that its failure undoes no other, and returns its effect.
   private func effect(
     of change: FeedChange, _ database: Database
   ) throws -> Result<FeedEffect, any Error> {
-    var result: Result<FeedEffect, any Error>?
+    var result = Result<FeedEffect, any Error>.success(FeedEffect())
+    // An error that the savepoint cannot undo, such as a full disk, ends the whole transaction.
     try database.inSavepoint {
-      do {
-        result = .success(try perform(change, database))
-        return .commit
-      } catch {
-        result = .failure(error)
-        return .rollback
-      }
+      result = Result { try perform(change, database) }
+      return if case .success = result { .commit } else { .rollback }
     }
-    return result ?? .success(FeedEffect())
+    return result
   }
 }
