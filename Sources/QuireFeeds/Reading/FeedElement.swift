@@ -4,7 +4,7 @@ import QuireXML
 ///
 /// Elements are identified by namespace and local name. Namespaces are compared ignoring case, a
 /// closing slash, and `http` versus `https`, because publishers write them in all these ways.
-enum FeedElement: UInt8 {
+enum FeedElement {
   // Roots and containers.
   case rss, rdf, atomFeed, urlset, sitemapindex, channel, item, entry, sitemapURL, sitemap
   // RSS.

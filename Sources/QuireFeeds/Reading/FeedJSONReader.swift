@@ -277,7 +277,7 @@ extension FeedJSONReader {
       base: value["base"]?.string)
   }
 
-  private mutating func link(_ value: JSONValue) -> FeedLink? {
+  private func link(_ value: JSONValue) -> FeedLink? {
     value["url"]?.string.map {
       FeedLink(
         $0, relation: value["rel"]?.string ?? "alternate", mediaType: value["type"]?.string,
@@ -286,7 +286,7 @@ extension FeedJSONReader {
     }
   }
 
-  private mutating func category(_ value: JSONValue) -> FeedCategory? {
+  private func category(_ value: JSONValue) -> FeedCategory? {
     value["term"]?.string.map {
       FeedCategory($0, scheme: value["scheme"]?.string, label: value["label"]?.string)
     }

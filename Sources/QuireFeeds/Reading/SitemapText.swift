@@ -72,7 +72,7 @@ struct SitemapText {
     lineCount += 1
     let text = String(decoding: line, as: UTF8.self).trimmingBlanks
     guard !text.isEmpty else { return }
-    guard let url = scope.absolute(String(text)), let origin = try? Origin(url: url),
+    guard let url = scope.absolute(text), let origin = try? Origin(url: url),
       ["http", "https"].contains(origin.scheme)
     else {
       repairs.add(.badAddress)
