@@ -34,14 +34,12 @@ extension FeedXMLReader {
       guard let element = element(node) else { continue }
       if element == .item || element == .entry { continue }
       guard parts.take() else { break }
-      readCore(element, node, scope, into: &feed, &fallback)
-      readDetail(element, node, scope, into: &feed, &fallback)
-      readExtension(element, node, scope, into: &feed, &fallback)
+      read(element, node, scope, into: &feed, &fallback)
     }
     applyFallbacks(&feed, fallback)
   }
 
-  private mutating func readCore(
+  private mutating func read(
     _ element: FeedElement, _ node: XMLTreeNode, _ scope: FeedScope, into feed: inout Feed,
     _ fallback: inout Fallback
   ) {
@@ -73,7 +71,7 @@ extension FeedXMLReader {
     case .atomPublished: feed.published = feed.published ?? date(node, as: .rfc3339)
     case .dcDate: feed.published = feed.published ?? date(node, as: .w3c)
     case .dcModified: feed.updated = feed.updated ?? date(node, as: .w3c)
-    default: break
+    default: readDetail(element, node, scope, into: &feed, &fallback)
     }
   }
 
@@ -106,7 +104,7 @@ extension FeedXMLReader {
     case .cloud: readCloud(node, scope, into: &feed)
     case .archive: feed.pages.isArchive = true
     case .complete: feed.pages.isComplete = true
-    default: break
+    default: readExtension(element, node, scope, into: &feed, &fallback)
     }
   }
 

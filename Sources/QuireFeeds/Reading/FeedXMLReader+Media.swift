@@ -32,9 +32,7 @@ extension FeedXMLReader {
       }
     case .mediaKeywords, .itunesKeywords: fallback.keywords += keywords(node)
     case .mediaCopyright: fallback.rights = fallback.rights ?? text(node, scope)
-    default:
-      readPodcast(element, node, scope)
-      readPlace(element, node)
+    default: readPodcast(element, node, scope)
     }
   }
 
@@ -134,7 +132,7 @@ extension FeedXMLReader {
     case .itunesEpisode, .podcastEpisode, .itunesSeason, .podcastSeason, .itunesEpisodeType,
       .itunesExplicit, .podcastTranscript, .podcastChapters:
       readEpisode(element, node, scope)
-    default: break
+    default: readPlace(element, node)
     }
   }
 
