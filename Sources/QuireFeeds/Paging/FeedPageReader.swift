@@ -140,6 +140,7 @@ final class FeedPageReader: PageReader {
 
   func copy() -> any PageReader<FeedEntry> { FeedPageReader(copying: self) }
   func leave() { base.leave() }
+  func leaveNext() { base.leaveNext() }
   func positions(after position: Position, total: Total?, pages: ClosedRange<Int>) -> [Position] {
     []
   }
