@@ -218,17 +218,12 @@ struct XMLSingleValueContainer: SingleValueDecodingContainer {
 
 /// The elements of a list, in order.
 struct XMLUnkeyedContainer: UnkeyedDecodingContainer {
-  private enum Source {
-    /// Sibling elements of one name.
-    case siblings
-    /// All child elements of an element, up to the record `end`.
-    case children(end: Int)
-  }
-
   let context: XMLItemContext
   /// The node for coding paths: the element around the list, or the first of the siblings.
   private let place: Int
-  private let source: Source
+  /// The child elements behind `node`; nil for a list of sibling elements of one name.
+  private var children: XMLIndex.Children?
+  /// The next element.
   private var node: Int?
   private(set) var currentIndex = 0
 
@@ -236,20 +231,19 @@ struct XMLUnkeyedContainer: UnkeyedDecodingContainer {
     self.context = context
     self.node = node
     place = node
-    source = .siblings
   }
 
   init(_ context: XMLItemContext, childrenOf node: Int) {
     self.context = context
-    self.node = context.index.children(of: node).first { _ in true }
+    var children = context.index.children(of: node)
+    self.node = children.next()
+    self.children = children
     place = node
-    source = .children(end: Int(context.index.records[node].next))
   }
 
   init(_ context: XMLItemContext, emptyIn node: Int) {
     self.context = context
     place = node
-    source = .siblings
   }
 
   var codingPath: [any CodingKey] { context.codingPath(to: place) }
@@ -267,13 +261,7 @@ struct XMLUnkeyedContainer: UnkeyedDecodingContainer {
     }
     let result = try read(XMLValue(node: found, role: .whole))
     currentIndex += 1
-    switch source {
-    case .siblings: node = context.sibling(of: found)
-    case .children(let end):
-      var next = Int(context.index.records[found].next)
-      while next < end, context.index.records[next].kind != .element { next += 1 }
-      node = next < end ? next : nil
-    }
+    node = children == nil ? context.sibling(of: found) : children?.next()
     return result
   }
 
