@@ -178,7 +178,7 @@ struct ListContent<Item: Sendable>: Sendable {
   mutating func report(consumed count: Int) { note(consumed: max(0, count) - prepended) }
 
   /// Records how many items are consumed, counted from the run's start.
-  private mutating func note(consumed count: Int) {
+  mutating func note(consumed count: Int) {
     let count = min(count, loaded)
     while unbegun.items < count, begin() {}
     consumed = max(consumed, count)
@@ -396,9 +396,6 @@ struct ListContent<Item: Sendable>: Sendable {
     }
     return (ordinal, start)
   }
-
-  /// Notes that a view shows these items: all items up to their end count as consumed.
-  mutating func show(_ items: Range<Int>) { note(consumed: items.upperBound) }
 
   // MARK: Finding pages
 

@@ -466,7 +466,7 @@ struct ListMachine<Item: Sendable>: Sendable {
   /// page before the first one or the next page, by their thresholds.
   mutating func reported(visible items: Range<Int>, at now: Duration? = nil) -> Effects {
     var effects = Effects()
-    content.show(items)
+    content.note(consumed: items.upperBound)
     view.visible = content.ordinals(ofItems: items)
     guard case .idle = activity, !isSettling(at: now) else {
       // A known page that is visible now may have failed, and its error is part of the state.
