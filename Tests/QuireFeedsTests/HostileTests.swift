@@ -119,6 +119,14 @@ struct HostileTests {
     }
   }
 
+  @Test("Q5: white space before a feed that arrives byte by byte is looked at once")
+  func blanks() {
+    expectLinear("blanks") { isLong in
+      var page = FeedPageDecoder().begin(DecodingContext())
+      for _ in 0..<(isLong ? 16_000 : 4_000) { try? page.receive([0x20]) }
+    }
+  }
+
   @Test(
     "Z1, X9: HTML of every shape is sanitised and made plain in linear time",
     arguments: [

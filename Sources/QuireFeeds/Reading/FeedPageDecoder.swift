@@ -29,8 +29,10 @@ public struct FeedPageDecoder: PageDecoder {
 struct FeedPageDecoding: PageDecoding {
   private let context: DecodingContext
   private let options: FeedOptions
-  /// The received bytes, until the syntax is known.
+  /// The received bytes, until the syntax is known, and the index of the first that may not precede
+  /// the document.
   private var head: [UInt8] = []
+  private var start = 0
   private var syntax: Syntax?
   private var entries: [FeedEntry] = []
 
@@ -50,18 +52,16 @@ struct FeedPageDecoding: PageDecoding {
   mutating func receive(_ slice: [UInt8]) throws {
     guard syntax == nil else { return try receiveInSyntax(slice) }
     if head.isEmpty { head = slice } else { head += slice }
-    guard let first = head.firstIndex(where: { !RepairingXMLParser.mayPrecede($0) }) else {
-      guard head.count <= RepairingXMLParser.headSize else { throw Self.noStart }
-      return
-    }
-    guard first <= RepairingXMLParser.headSize else { throw Self.noStart }
-    switch SitemapText.begins(head[first...], contentType: context.contentType) {
+    while start < head.count, RepairingXMLParser.mayPrecede(head[start]) { start += 1 }
+    guard start <= RepairingXMLParser.headSize else { throw Self.noStart }
+    guard start < head.count else { return }
+    switch SitemapText.begins(head[start...], contentType: context.contentType) {
     case nil: return
     case true?:
       syntax = .addresses(SitemapText(options.limits))
-      head.removeFirst(first)
+      head.removeFirst(start)
     case false?:
-      let isJSON = head[first] == UInt8(ascii: "{")
+      let isJSON = head[start] == UInt8(ascii: "{")
       syntax = isJSON ? .json(JSONParts(options.limits)) : .xml(try makeXMLParser())
     }
     defer { head = [] }
@@ -103,7 +103,7 @@ struct FeedPageDecoding: PageDecoding {
 
   /// Parses the received page.
   mutating func read() throws -> (parsed: ParsedFeed, document: any PageDocument) {
-    if syntax == nil, head.contains(where: { !RepairingXMLParser.mayPrecede($0) }) {
+    if syntax == nil, start < head.count {
       // The page is too short for the beginning of an address.
       syntax = .xml(try makeXMLParser())
       try receiveInSyntax(head)
