@@ -49,12 +49,12 @@ package enum FeedRecord {
   }
 }
 
-/// An entry as a database stores it: its identity and its digest, and its text and JSON, which are
-/// computed only if the entry is written.
+/// An entry as a database stores it: its identity; and its digest, its text and its JSON, each
+/// computed only where it is asked for.
 package struct EntryRecord: Sendable {
   package let kind: String
   package let identity: String
-  package let digest: String
+  package var digest: String { entry.digest }
   /// A digest of `kind` and `identity`, by which a deleted entry is remembered.
   package var key: String { Self.key(kind: kind, identity: identity) }
   private let entry: FeedEntry
@@ -62,7 +62,6 @@ package struct EntryRecord: Sendable {
   package init(_ entry: FeedEntry) {
     let known = entry.identity
     (kind, identity) = (known.kind.rawValue, FeedRecord.storable(known.value))
-    digest = entry.digest
     var entry = entry
     entry.raw = nil
     self.entry = entry
