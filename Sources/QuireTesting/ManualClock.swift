@@ -81,9 +81,9 @@ public final class ManualClock: Clock {
   /// false if no task sleeps.
   @discardableResult
   public func advanceToNextDeadline() -> Bool {
-    let (now, deadlines) = (state.value.now, state.value.sleepers.map(\.deadline))
-    guard let next = deadlines.min() else { return false }
-    advance(by: max(.zero, next.offset - now.offset))
+    let current = state.value
+    guard let next = current.sleepers.map(\.deadline).min() else { return false }
+    advance(by: max(.zero, next.offset - current.now.offset))
     return true
   }
 
