@@ -39,9 +39,11 @@ struct FeedXMLReader {
   @inline(__always)
   func element(_ node: XMLTreeNode) -> FeedElement? { elements[node.nameNumber] }
 
-  /// Reads the feed's properties. Returns them with the elements of the entries and their scope;
-  /// nil if the page is not a feed.
-  mutating func feed(at url: String?) -> (feed: Feed, entries: [XMLTreeNode], scope: FeedScope)? {
+  /// The feed's properties, and the elements of its entries with their scope.
+  typealias Contents = (feed: Feed, entries: [XMLTreeNode], scope: FeedScope)
+
+  /// Reads the feed's properties, and finds its entries. Returns nil if the page is not a feed.
+  mutating func feed(at url: String?) -> Contents? {
     let root = document.root
     let scope = FeedScope(url: url).within(root)
     if !isKnown { repairs.add(.unknownNamespace) }
@@ -68,7 +70,7 @@ struct FeedXMLReader {
 
   private mutating func rss(
     _ root: XMLTreeNode, _ outer: FeedScope, channel given: XMLTreeNode? = nil
-  ) -> (feed: Feed, entries: [XMLTreeNode], scope: FeedScope) {
+  ) -> Contents {
     let version = root.attribute("version").map { String($0.trimmingBlanks.prefix(16)) }
     var feed = Feed(FeedFormat(.rss, version: version))
     let channels = given.map { [$0] } ?? root.children.filter { element($0) == .channel }
@@ -87,33 +89,28 @@ struct FeedXMLReader {
     return (feed, entries, scope)
   }
 
-  private mutating func rdf(
-    _ root: XMLTreeNode, _ outer: FeedScope
-  ) -> (feed: Feed, entries: [XMLTreeNode], scope: FeedScope) {
+  private mutating func rdf(_ root: XMLTreeNode, _ outer: FeedScope) -> Contents {
     let isOld = root.children.contains { ($0.namespace ?? "").contains("0.9") }
     var feed = Feed(FeedFormat(.rdf, version: isOld ? "0.90" : "1.0"))
     var scope = outer
-    if let channel = root.children.first(where: { element($0) == .channel }) {
+    let channel = root.children.first { element($0) == .channel }
+    if let channel {
       scope = outer.within(channel)
-      feed.id = channel.attribute("about", in: FeedXMLReader.rdf)
+      feed.id = channel.attribute("about", in: Self.rdf)
       readProperties(of: channel, scope, into: &feed)
     }
     if let image = root.children.first(where: { element($0) == .image }) {
       readImage(image, outer, into: &feed)
     }
     var entries = children(of: root, being: [.item])
-    if entries.isEmpty, let channel = root.children.first(where: { element($0) == .channel }) {
-      entries = children(of: channel, being: [.item])
-    }
+    if entries.isEmpty, let channel { entries = children(of: channel, being: [.item]) }
     return (feed, entries, scope)
   }
 
   static let rdf = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
   static let thread = "http://purl.org/syndication/thread/1.0"
 
-  private mutating func atom(
-    _ root: XMLTreeNode, _ scope: FeedScope
-  ) -> (feed: Feed, entries: [XMLTreeNode], scope: FeedScope) {
+  private mutating func atom(_ root: XMLTreeNode, _ scope: FeedScope) -> Contents {
     var feed = Feed(FeedFormat(.atom, version: atomVersion(root)))
     readProperties(of: root, scope, into: &feed)
     feed.language = feed.language ?? scope.language
@@ -126,9 +123,7 @@ struct FeedXMLReader {
     return namespace.contains("2005/atom") ? "1.0" : nil
   }
 
-  private mutating func sitemaps(
-    _ root: XMLTreeNode, _ scope: FeedScope
-  ) -> (feed: Feed, entries: [XMLTreeNode], scope: FeedScope) {
+  private mutating func sitemaps(_ root: XMLTreeNode, _ scope: FeedScope) -> Contents {
     var feed = Feed(FeedFormat(.sitemapIndex, version: "0.9"))
     for node in root.children where element(node) == .sitemap && !parts.isExceeded {
       let location = node.children.first { element($0) == .loc }?.text
