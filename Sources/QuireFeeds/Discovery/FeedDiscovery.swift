@@ -119,11 +119,9 @@ extension PageClient {
     }
     return []
   }
-}
 
-extension PageClient {
   /// Returns the sitemaps that a robots.txt names.
-  fileprivate static func sitemaps(in robots: Response) -> [DiscoveredFeed] {
+  private static func sitemaps(in robots: Response) -> [DiscoveredFeed] {
     let scope = FeedScope(url: robots.url)
     var seen: Set<String> = []
     var found: [DiscoveredFeed] = []
