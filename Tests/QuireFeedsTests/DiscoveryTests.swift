@@ -72,6 +72,10 @@ struct DiscoveryTests {
         """,
       expected: ["/x", "/y"]),
     Case(
+      name: "the first base of a page",
+      page: "<base target=x><base href=/one/><base href=/two/><link rel=feed href=f>",
+      expected: ["/one/f"]),
+    Case(
       name: "addresses that would run something are none",
       page:
         "<link rel=alternate type=application/rss+xml href='javascript:x()'><link rel=alternate type=application/rss+xml href=/ok>",

@@ -159,7 +159,7 @@ private struct WebPage {
   }
 
   init(_ answer: PageClient.Response) {
-    var scope = FeedScope(url: answer.url)
+    var (scope, hasBase) = (FeedScope(url: answer.url), false)
     for link in LinkHeader(answer.headerFields).all(relation: "alternate") {
       add(link.target, link["type"], link["title"], scope, .header)
     }
@@ -170,9 +170,10 @@ private struct WebPage {
         guard case .start(let name, let attributes, _) = token else { continue }
         func value(_ name: String) -> String? { attributes.first { $0.name == name }?.value }
         switch name {
-        case "base":
+        case "base" where !hasBase:
+          // The first one counts (HTML, §4.2.3).
           if let base = value("href").flatMap({ scope.absolute($0) }) {
-            scope = FeedScope(url: base)
+            (scope, hasBase) = (FeedScope(url: base), true)
           }
         case "link":
           let relations = (value("rel") ?? "").lowercased().split(whereSeparator: \.isWhitespace)
