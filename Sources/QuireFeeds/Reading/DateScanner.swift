@@ -24,7 +24,9 @@ struct DateScanner {
   }
 
   var isAtEnd: Bool { rest.isEmpty }
-  var peekIsDigit: Bool { rest.first.map { 0x30...0x39 ~= $0 } ?? false }
+  var peekIsDigit: Bool { rest.first.map(Self.isDigit) ?? false }
+
+  private static func isDigit(_ byte: UInt8) -> Bool { 0x30...0x39 ~= byte }
 
   mutating func take(_ character: Unicode.Scalar) -> Bool {
     guard rest.first == UInt8(ascii: character) else { return false }
@@ -54,22 +56,24 @@ struct DateScanner {
   }
 
   mutating func digits() -> (value: Int, digits: Int)? {
-    let digits = rest.prefix { 0x30...0x39 ~= $0 }
+    let digits = rest.prefix(while: Self.isDigit)
     guard 1...9 ~= digits.count else { return nil }
-    rest = rest[digits.endIndex...]
-    return (digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }, digits.count)
+    return (number(of: digits), digits.count)
   }
 
   mutating func number(exactly count: Int) -> Int? {
     let digits = rest.prefix(count)
-    guard digits.count == count, digits.allSatisfy({ 0x30...0x39 ~= $0 }) else { return nil }
-    rest = rest[digits.endIndex...]
-    return digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
+    guard digits.count == count, digits.allSatisfy(Self.isDigit) else { return nil }
+    return number(of: digits)
   }
 
   mutating func number(upTo count: Int) -> Int? {
-    let digits = rest.prefix(count).prefix { 0x30...0x39 ~= $0 }
-    guard !digits.isEmpty else { return nil }
+    let digits = rest.prefix(count).prefix(while: Self.isDigit)
+    return digits.isEmpty ? nil : number(of: digits)
+  }
+
+  /// Skips digits, and returns the number that they write.
+  private mutating func number(of digits: Slice<UnsafeBufferPointer<UInt8>>) -> Int {
     rest = rest[digits.endIndex...]
     return digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
   }
@@ -136,7 +140,7 @@ struct DateScanner {
     guard let mark = rest.first, mark == UInt8(ascii: ".") || mark == UInt8(ascii: ",") else {
       return
     }
-    let digits = rest.dropFirst().prefix { 0x30...0x39 ~= $0 }
+    let digits = rest.dropFirst().prefix(while: Self.isDigit)
     guard !digits.isEmpty else { return }
     var scale = 0.1
     for digit in digits {
