@@ -3,6 +3,7 @@ import QuireCore
 import QuireFeeds
 import QuireHTTP
 import QuirePagination
+import Synchronization
 import Testing
 
 @Suite("Feeds: pages")
@@ -209,6 +210,46 @@ struct PagingTests {
       for try await entry in later.items { rest.append(entry.url ?? "") }
       #expect(seen + rest == all)
     }
+  }
+
+  /// A transport that runs an action before each answer.
+  private struct MeetingTransport: HTTPTransport {
+    let base: FeedWeb
+    let meanwhile: @Sendable (_ url: String) async -> Void
+
+    func send(_ request: TransportRequest) async throws -> TransportResponse {
+      await meanwhile(request.url)
+      return try await base.send(request)
+    }
+  }
+
+  @Test("17-Sitemap: a walk through an index keeps its place while another goes through it")
+  func twoWalks() async throws {
+    let space = "xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'"
+    func index(_ names: [String]) -> String {
+      "<sitemapindex \(space)>"
+        + names.map { "<sitemap><loc>https://a.test/\($0)</loc></sitemap>" }.joined()
+        + "</sitemapindex>"
+    }
+    func sitemap(_ name: String) -> String {
+      "<urlset \(space)><url><loc>https://a.test/p\(name)</loc></url></urlset>"
+    }
+    let web = FeedWeb([
+      "https://a.test/s": index(["i", "3"]), "https://a.test/i": index(["1", "2"]),
+      "https://a.test/1": sitemap("1"), "https://a.test/2": sitemap("2"),
+      "https://a.test/3": sitemap("3"),
+    ])
+    let other = Mutex<FeedListing?>(nil)
+    let meeting = MeetingTransport(base: web) { url in
+      guard url == "https://a.test/1", let listing = other.withLock({ $0.take() }) else { return }
+      _ = try? await listing.pages.collect()
+    }
+    let listing = PageClient(transport: meeting).feed(at: "https://a.test/s")
+    other.withLock { $0 = listing }
+    var found: [String] = []
+    for try await entry in listing.entries { found.append(entry.url ?? "") }
+    #expect(found == (1...3).map { "https://a.test/p\($0)" })
+    #expect(web.urls.count == 10)
   }
 
   @Test(

@@ -12,8 +12,10 @@ import Synchronization
 /// Finds the next page of a feed.
 final class FeedPaging: Sendable {
   private let options: FeedOptions
-  /// The sitemaps of each index, by the address of the index.
-  private let indexes = Mutex<[String: [ListedSitemap]]>([:])
+  /// The indexes used last, by address, the latest last. All walks of a feed share them.
+  private let indexes = Mutex<[(url: String, sitemaps: [ListedSitemap])]>([])
+  /// The maximum number of indexes to keep: a walk is in at most eight.
+  private static let maximumIndexes = 16
 
   /// A sitemap of an index, and whether it is to be requested (`FeedOptions.sitemapsSince`).
   private struct ListedSitemap {
@@ -103,11 +105,10 @@ final class FeedPaging: Sendable {
     var stack = Self.stack(page.state)
     if document.feed.format.family == .sitemapIndex {
       let url = page.request.url
-      indexes.withLock { $0[url] = sitemaps(of: document) }
+      keep(document, at: url)
       // An index that contains itself, or is nested too deep, is skipped.
       if !stack.contains(where: { $0.index == url }), stack.count < 8 { stack.append((url, -1)) }
     }
-    forget(allBut: stack.map(\.index))
     return try sitemap(after: stack, like: page.url)
   }
 
@@ -129,7 +130,7 @@ final class FeedPaging: Sendable {
   ) throws -> NextPage? {
     var stack = place
     while let (index, place) = stack.popLast() {
-      guard let list = indexes.withLock({ $0[index] }) else {
+      guard let list = sitemaps(at: index) else {
         throw PageError(
           .cursorExpired, "The sitemap index that lists this sitemap is not known. Start again.")
       }
@@ -155,8 +156,22 @@ final class FeedPaging: Sendable {
     }
   }
 
-  private func forget(allBut urls: [String]) {
-    indexes.withLock { $0 = $0.filter { urls.contains($0.key) } }
+  private func keep(_ index: FeedDocument, at url: String) {
+    let sitemaps = sitemaps(of: index)
+    indexes.withLock { indexes in
+      indexes.removeAll { $0.url == url }
+      indexes.append((url, sitemaps))
+      if indexes.count > Self.maximumIndexes { indexes.removeFirst() }
+    }
+  }
+
+  /// Returns the sitemaps of an index; nil if it is not kept.
+  private func sitemaps(at url: String) -> [ListedSitemap]? {
+    indexes.withLock { indexes in
+      guard let place = indexes.firstIndex(where: { $0.url == url }) else { return nil }
+      indexes.append(indexes.remove(at: place))
+      return indexes.last?.sitemaps
+    }
   }
 
   /// Returns the indexes that contain a page, outermost first, each with the place of the page's
@@ -174,14 +189,13 @@ final class FeedPaging: Sendable {
   /// Returns the indexes that must be read again before the page after a resumed position can be
   /// found.
   func missingIndexes(at position: Position) -> [String] {
-    let stack = Self.stack((try? Bookmark(position))?.state)
-    return indexes.withLock { known in stack.map(\.index).filter { known[$0] == nil } }
+    Self.stack((try? Bookmark(position))?.state).map(\.index).filter { sitemaps(at: $0) == nil }
   }
 
   /// Stores an index that was read again, by its address and by the redacted address that positions
   /// contain.
   func found(_ document: any PageDocument, at urls: [String]) {
     guard let document = document as? FeedDocument else { return }
-    indexes.withLock { for url in urls { $0[url] = sitemaps(of: document) } }
+    for url in urls { keep(document, at: url) }
   }
 }
