@@ -145,7 +145,8 @@ struct XMLPageDecoding<Item: Sendable>: PageDecoding {
         remedies: [.raise(.init("DecodingLimits.items"))])
     }
     if Int(index.record(node).length) > context.limits.itemBytes {
-      throw tooLarge(deliveredCount + number, "at \(index.place(of: node)), ")
+      var places = XMLPlaceFinder(index)
+      throw tooLarge(deliveredCount + number, "at \(places.place(of: node)), ")
     }
   }
 

@@ -171,14 +171,6 @@ final class XMLIndex: @unchecked Sendable {
     }
   }
 
-  // MARK: Places
-
-  /// Returns the line and column of an element, from 1, for messages. The time is linear in the
-  /// page.
-  func place(of node: Int) -> String {
-    tape.place(of: Int(records[node].start)).description
-  }
-
   /// The place in the page where the source begins.
   var origin: XMLPlace { tape.origin }
 }
