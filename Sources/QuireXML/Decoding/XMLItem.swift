@@ -10,7 +10,7 @@ public struct XMLItem: Sendable, CustomStringConvertible {
 
   /// The element's bytes in UTF-8, with declarations of the namespaces that it inherits; line ends
   /// are single line feeds (XML 1.0, section 2.11).
-  public var bytes: [UInt8] { XMLMarkup(index).bytes(of: node) }
+  public var bytes: [UInt8] { index.markup(of: node) }
 
   /// The element as a JSON value, without loss:
   ///
@@ -56,19 +56,15 @@ public struct XMLItem: Sendable, CustomStringConvertible {
   public var description: String { String(decoding: bytes, as: UTF8.self) }
 }
 
-/// A writer of an element as a document of its own.
-struct XMLMarkup {
-  private let index: XMLIndex
-
-  init(_ index: XMLIndex) { self.index = index }
-
+/// Writing an element as a document of its own.
+extension XMLIndex {
   /// Returns the element as the server wrote it, in UTF-8 and with single line feeds, with
   /// declarations of the namespaces that it inherits.
-  func bytes(of node: Int) -> [UInt8] {
-    let own = index.value(of: node)
+  func markup(of node: Int) -> [UInt8] {
+    let own = value(of: node)
     let inherited = inheritedNamespaces(of: node)
     guard !inherited.isEmpty else { return Array(own) }
-    let nameEnd = 1 + index.name(of: node).qualified.utf8.count
+    let nameEnd = 1 + name(of: node).qualified.utf8.count
     var bytes = Array(own[..<nameEnd])
     for (prefix, namespace) in inherited {
       bytes += (prefix.isEmpty ? " xmlns=\"" : " xmlns:\(prefix)=\"").utf8
@@ -84,7 +80,7 @@ struct XMLMarkup {
     var result: [(prefix: String, namespace: String)] = []
     var node = node
     while node != 0 {
-      node = Int(index.record(node).parent)
+      node = Int(record(node).parent)
       for declaration in declarations(on: node) where seen.insert(declaration.prefix).inserted {
         // `xmlns=""` needs no copy: an element on its own has no default namespace.
         if !declaration.namespace.isEmpty { result.append(declaration) }
@@ -96,8 +92,8 @@ struct XMLMarkup {
   private func declarations(on node: Int) -> [(prefix: String, namespace: String)] {
     var result: [(prefix: String, namespace: String)] = []
     var child = node + 1
-    while child < Int(index.record(node).next), index.record(child).kind == .namespace {
-      result.append((index.name(of: child).local, index.string(of: child)))
+    while child < Int(record(node).next), record(child).kind == .namespace {
+      result.append((name(of: child).local, string(of: child)))
       child += 1
     }
     return result

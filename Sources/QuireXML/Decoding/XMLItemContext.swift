@@ -555,7 +555,7 @@ struct XMLItemFailure: Error {
     switch policy {
     case .collect:
       return BadItem(
-        index: number, path: path, message: message, bytes: XMLMarkup(index).bytes(of: item))
+        index: number, path: path, message: message, bytes: index.markup(of: item))
     case .throw:
       let place = path.isEmpty ? "" : ", at \(ServerText(path))"
       throw PageError(

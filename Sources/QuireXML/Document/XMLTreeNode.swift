@@ -105,7 +105,7 @@ package struct XMLTreeNode: Sendable {
   package var rawItem: RawItem { RawItem(XMLElementStorage(index: index), node: node) }
 
   /// The element's bytes in UTF-8, with declarations of the namespaces that it inherits.
-  package var bytes: [UInt8] { XMLMarkup(index).bytes(of: node) }
+  package var bytes: [UInt8] { index.markup(of: node) }
 
   /// The number of bytes of the element in the page, as UTF-8.
   package var byteCount: Int { Int(index.record(node).length) }
@@ -132,7 +132,7 @@ extension XMLDocument {
 private struct XMLElementStorage: RawItemStorage {
   let index: XMLIndex
 
-  func sourceBytes(of node: Int) -> [UInt8]? { XMLMarkup(index).bytes(of: node) }
+  func sourceBytes(of node: Int) -> [UInt8]? { index.markup(of: node) }
 
   func bytes(of node: Int) -> ArraySlice<UInt8> {
     var text: [UInt8] = []
