@@ -254,13 +254,7 @@ enum SignOption {
   }
 
   private static func value(_ name: String, _ environment: [String: String]) throws -> String {
-    guard let value = environment[name] else {
-      throw ValidationError("--sign: the environment variable \(name) is not set.")
-    }
-    guard !value.isEmpty else {
-      throw ValidationError("--sign: the environment variable \(name) is empty.")
-    }
-    return value
+    try HeaderOption.value("env:\(name)", for: "--sign", environment: environment)
   }
 }
 
