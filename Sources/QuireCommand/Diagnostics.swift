@@ -18,21 +18,10 @@ enum Diagnostics {
   /// Writes text unchanged. A closed standard error does not stop an export, and a blocked one does
   /// not delay the end after a signal.
   static func writeRaw(_ text: String) {
-    var rest = Array(text.utf8)[...]
     var patience = 10
-    while !rest.isEmpty {
-      var entry = pollfd(fd: STDERR_FILENO, events: Int16(POLLOUT), revents: 0)
-      if poll(&entry, 1, 100) <= 0 {
-        if Interruption.caught != nil { patience -= 1 }
-        if patience < 0 { return }
-        continue
-      }
-      // A pipe that is ready takes this many bytes at once.
-      let count = rest.withUnsafeBytes {
-        Foundation.write(STDERR_FILENO, $0.baseAddress, min($0.count, Int(PIPE_BUF)))
-      }
-      if count < 0, errno != EINTR, errno != EAGAIN { return }
-      rest = rest.dropFirst(max(count, 0))
+    try? OutputFailure.write(Array(text.utf8), to: STDERR_FILENO, path: nil) {
+      if Interruption.caught != nil { patience -= 1 }
+      return patience < 0
     }
   }
 
