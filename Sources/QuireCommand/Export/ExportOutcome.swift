@@ -359,21 +359,21 @@ struct ReportContent: Encodable {
     checkpoint = outcome.checkpoint
     notResumable = outcome.whyNotResumable
     switch outcome.end {
-    case .failed(let error):
-      self.error = Failure(
-        code: error.code.description,
-        message: outcome.words.message(error),
-        page: error.pageIndex, request: error.request, attempts: error.attempts)
+    case .failed(let error): self.error = Failure(error, outcome.words)
     case .outputFailed(let failure):
       error = Failure(
         code: "outputFailed", message: failure, page: nil, request: nil, attempts: 0)
     case .walk, .nothing, .interrupted, .outputClosed:
       // The walk stopped before it reached this error; a resumed export would reach it.
-      error = outcome.report.nextFailure.map { error in
-        Failure(
-          code: error.code.description, message: outcome.words.message(error),
-          page: error.pageIndex, request: error.request, attempts: error.attempts)
-      }
+      error = outcome.report.nextFailure.map { Failure($0, outcome.words) }
     }
+  }
+}
+
+extension ReportContent.Failure {
+  fileprivate init(_ error: PageError, _ words: RemedyWords) {
+    self.init(
+      code: error.code.description, message: words.message(error), page: error.pageIndex,
+      request: error.request, attempts: error.attempts)
   }
 }
