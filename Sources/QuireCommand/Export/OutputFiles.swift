@@ -26,7 +26,7 @@ struct OutputFiles: Sendable {
     if case .setAside(let path?) = option { badItems = path }
     let request = try Self.request(command)
     table = request?.table
-    if let request, Self.isStream(request.path) == false {
+    if let request, !Self.isStream(request.path) {
       var sink = try request.sink()
       do throws(SyncFileError) {
         try request.check()
