@@ -2,6 +2,7 @@ import ArgumentParser
 import Quire
 import QuireCore
 import QuireCurl
+import QuireExport
 import QuireHTTP
 import QuireJSON
 import QuirePagination
@@ -122,7 +123,7 @@ extension SyncMember {
       "with", .textsByName, "Members that each item gets: names, and values of the parent's item."),
     SyncMember("key", .texts, "Where an item has its key: a path, or several."),
     SyncMember(
-      "mode", .word(["once", "append", "replace", "upsert"]),
+      "mode", .word(SinkMode.allCases.map(\.rawValue)),
       "What a later run does. Default: upsert with a key, else replace."),
     SyncMember("to", .textOr(destination), "Where the items go."),
     SyncMember("table", .text, "The table. Default: the listing's name."),
