@@ -235,8 +235,8 @@ struct SyncRun: Sendable {
     var outcome = outcome(of: report, listing, skipped, failed.count)
     if let error = failed.first {
       let words = Self.words.line(error)
-      let isMissing = [404, 410].contains(error.response?.status.code ?? 0)
-      let advice = isMissing ? " Where listings may be gone, say missing: skip." : ""
+      let advice =
+        SyncSource.isMissing(error) ? " Where listings may be gone, say missing: skip." : ""
       outcome.words +=
         "; left out \(failed.count.counted("parent")) whose listing failed: \(words)\(advice)"
     }

@@ -428,7 +428,8 @@ final class SyncSource: Sendable {
     return Position(.object(place + (tally?.members ?? [])))
   }
 
-  private static func isMissing(_ error: PageError) -> Bool {
+  /// Whether the server answered that a listing does not exist (404, 410).
+  static func isMissing(_ error: PageError) -> Bool {
     error.response.map { [404, 410].contains($0.status.code) } ?? false
   }
 
