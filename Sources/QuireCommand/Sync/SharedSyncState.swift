@@ -377,20 +377,14 @@ final class SharedSyncState: Sendable {
       // If the next round has already planned the run, the run ends in that round too.
       record.end(outcome, of: listing, in: max(round, record.planned ?? 0))
       let readers = try children.map { try self.record($0, connection) }
-      let read = record.drop(listing, readBy: readers)
+      let (read, kept) = record.drop(listing, readBy: readers)
       try save(record, connection)
-      let rounds =
-        readers.map(\.parentRound) + [
-          record.completeRound, record.runRound, record.incompleteRound ?? 0,
-        ]
       try connection.query(
         """
         DELETE FROM _quire_parents WHERE sync = $1 AND listing = $2 AND round <= $3::bigint \
         AND round <> ALL ($4::bigint[])
         """,
-        [
-          sync, record.name, "\(read)", "{\(rounds.map(String.init).joined(separator: ","))}",
-        ])
+        [sync, record.name, "\(read)", "{\(kept.map(String.init).joined(separator: ","))}"])
       try connection.query(
         "DELETE FROM _quire_leases WHERE work = $1 AND round < $2::bigint",
         [name(of: .units, record.name), "\(record.runRound)"])

@@ -318,13 +318,9 @@ struct SyncRun: Sendable {
     }
     var record = try state.record(listing.name)
     record.end(outcome, of: listing, in: round)
-    let read = record.drop(listing, readBy: readers)
+    let (read, kept) = record.drop(listing, readBy: readers)
     try state.save(record)
-    try state.dropParents(
-      of: listing.name, upTo: read,
-      keeping: readers.map(\.parentRound) + [
-        record.completeRound, record.runRound, record.incompleteRound ?? 0,
-      ])
+    try state.dropParents(of: listing.name, upTo: read, keeping: kept)
   }
 }
 

@@ -455,14 +455,17 @@ extension SyncState.Record {
     if listing.notesChanges { fullRound = runRound }
   }
 
-  /// Returns the last round whose parents no reader needs, apart from rounds that unfinished runs
-  /// read; `Int.max` unless the listing stores only changes. Remembers it as dropped.
-  mutating func drop(_ listing: SyncListing, readBy readers: [Self]) -> Int {
-    guard listing.notesChanges else { return .max }
+  /// Returns the last round whose parents no reader needs, `Int.max` unless the listing stores only
+  /// changes, and the rounds that runs still need nevertheless. Remembers the former as dropped.
+  mutating func drop(
+    _ listing: SyncListing, readBy readers: [Self]
+  ) -> (upTo: Int, keeping: [Int]) {
+    let kept = readers.map(\.parentRound) + [completeRound, runRound, incompleteRound ?? 0]
+    guard listing.notesChanges else { return (.max, kept) }
     // Items are not kept for readers that may be added later.
     let read = readers.map { $0.readParentRound(of: name) }.min() ?? completeRound
     droppedRound = max(droppedRound ?? 0, read)
-    return read
+    return (read, kept)
   }
 
   /// Records how the listing ended in a round.
