@@ -192,3 +192,10 @@ extension DestinationRequest {
     return names.first { !known.insert($0).inserted }
   }
 }
+
+extension TableKey {
+  /// Creates a key of paths, whose slash may be left out. Throws `PageError` for an invalid path.
+  init(texts: [String]) throws {
+    self.init(try texts.map { try PagePath($0.isEmpty || $0.hasPrefix("/") ? $0 : "/\($0)") })
+  }
+}

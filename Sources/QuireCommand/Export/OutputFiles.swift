@@ -91,11 +91,9 @@ struct OutputFiles: Sendable {
     do {
       request.columns = try command.columns.map(columns)
       request.key = try command.key.map { text in
-        let paths = try text.split(separator: ",").map {
-          try PagePath($0.hasPrefix("/") ? "\($0)" : "/\($0)")
-        }
-        guard !paths.isEmpty else { throw ValidationError("--key: name at least one path.") }
-        return TableKey(paths)
+        let texts = text.split(separator: ",").map(String.init)
+        guard !texts.isEmpty else { throw ValidationError("--key: name at least one path.") }
+        return try TableKey(texts: texts)
       }
       request.table = command.table
     } catch let error as PageError {

@@ -324,9 +324,7 @@ struct SyncListing: Sendable {
     try checkList(value["key"], at: "\(place).key")
     var request = DestinationRequest(path: SyncFile.resolved(path, in: folder))
     request.columns = try value["columns"]?.texts?.map { try TableColumn($0) }
-    request.key = try value["key"]?.texts.map { texts in
-      TableKey(try texts.map { try PagePath($0.isEmpty || $0.hasPrefix("/") ? $0 : "/\($0)") })
-    }
+    request.key = try value["key"]?.texts.map { try TableKey(texts: $0) }
     let mode = value["mode"]?.string.flatMap(SinkMode.init(rawValue:))
     request.mode = mode ?? (request.key == nil ? .replace : .upsert)
     request.comesFromOptions = false
