@@ -120,7 +120,7 @@ extension RequestArguments {
     } catch {
       throw ValidationError(error.message)
     }
-    guard origin.scheme == "https" || origin.isLoopback || allowPlainHTTP else {
+    guard origin.isTrustworthy || allowPlainHTTP else {
       throw ValidationError(
         "\(origin) would get the request in the clear. Use https, or --allow-plain-http.")
     }

@@ -126,7 +126,7 @@ struct SyncClient {
       (name: $0.name, value: try HeaderOption.value($0.text, for: "token.form.\($0.name)"))
     }
     let origin = try Origin(url: url)
-    guard origin.scheme == "https" || origin.isLoopback || shared.allowsPlainHTTP else {
+    guard origin.isTrustworthy || shared.allowsPlainHTTP else {
       throw ValidationError(
         "token.url: \(origin) would get secrets in the clear. Use https, or allowPlainHTTP.")
     }

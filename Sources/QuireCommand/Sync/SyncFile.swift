@@ -70,12 +70,10 @@ struct SyncFile: Sendable {
     client = try SyncClient(
       value: value["client"] ?? .null, folder: folder, origins: origins, parallel: parallel
     ).client(forRequests: forRequests)
-    for origin in origins where origin.scheme != "https" && !origin.isLoopback {
-      guard client.configuration.allowsPlainHTTP else {
-        throw SyncFileError(
-          "listings",
-          "\(origin) would get requests in the clear. Use https, or client.allowPlainHTTP.")
-      }
+    for origin in origins where !origin.isTrustworthy && !client.configuration.allowsPlainHTTP {
+      throw SyncFileError(
+        "listings",
+        "\(origin) would get requests in the clear. Use https, or client.allowPlainHTTP.")
     }
   }
 

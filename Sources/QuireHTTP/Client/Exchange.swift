@@ -436,8 +436,7 @@ final class Exchange {
   }
 
   private func checkScheme(of origin: Origin) throws {
-    guard origin.scheme == "https" || shared.configuration.allowsPlainHTTP || origin.isLoopback
-    else {
+    guard origin.isTrustworthy || shared.configuration.allowsPlainHTTP else {
       throw PageError(
         .invalidURL,
         "\(origin.displayText) would send the request in the clear. Use https.",

@@ -121,8 +121,12 @@ public struct Origin: Hashable, Sendable, CustomStringConvertible {
     (UInt8(ascii: "A")...UInt8(ascii: "Z")).contains(byte) ? byte | 0x20 : byte
   }
 
+  /// Whether requests to the origin cannot be read on their way, because they are encrypted or stay
+  /// on this machine (W3C Secure Contexts, §3.1).
+  package var isTrustworthy: Bool { scheme == "https" || isLoopback }
+
   /// Whether the host is this machine: `localhost`, `127.0.0.0/8` or `[::1]`.
-  package var isLoopback: Bool {
+  private var isLoopback: Bool {
     if host == "localhost" || host == "[::1]" { return true }
     guard host.utf8.starts(with: "127.".utf8) else { return false }
     var dots = 0
