@@ -59,7 +59,7 @@ struct DetectCommand: AsyncParsableCommand {
     } catch let error as PageError {
       throw Diagnostics.failure(error, of: Self.self)
     }
-    print(words.text(for: detection).escapedLinesForDisplay)
+    print(words.text(for: detection))
     guard let best = detection.best else { throw ExitStatus.failed }
     guard let save else { return }
     let file = ReportFile.file(save)
@@ -248,16 +248,14 @@ struct DetectionText {
     for text in arguments.header {
       let name = text.prefix { $0 != ":" }
       let value = text.dropFirst(name.count + 1).trimmingCharacters(in: .whitespaces)
-      let isElsewhere = value.hasPrefix("env:") || value.hasPrefix("@")
-      words += ["-H", isElsewhere ? text : redactor.scrub(text)]
+      words += ["-H", HeaderOption.isReference(value) ? text : redactor.scrub(text)]
     }
     if let method = format.method { words += ["--method", method] }
     if let data = format.data {
       words += ["--data", data.hasPrefix("@") ? data : redactor.scrub(data)]
     }
     for text in arguments.secret {
-      let isElsewhere = text.hasPrefix("env:") || text.hasPrefix("@")
-      words += ["--secret", isElsewhere ? text : "…"]
+      words += ["--secret", HeaderOption.isReference(text) ? text : "…"]
     }
     if let links = arguments.links { words += ["--links", links] }
     if format.format != .auto { words += ["--format", format.format.rawValue] }
@@ -269,8 +267,8 @@ struct DetectionText {
     }
     if let addresses = arguments.addresses { words += ["--addresses", addresses] }
     if let proxy = arguments.proxy {
-      let isElsewhere = proxy == "env" || proxy.hasPrefix("env:") || proxy.hasPrefix("@")
-      words += ["--proxy", isElsewhere || !proxy.contains("@") ? proxy : "…"]
+      let isShown = HeaderOption.isReference(proxy) || !proxy.contains("@")
+      words += ["--proxy", isShown ? proxy : "…"]
     }
     if let file = arguments.cert { words += ["--cert", file] }
     if let file = arguments.certKey { words += ["--cert-key", file] }

@@ -195,6 +195,11 @@ enum HeaderOption {
     return HTTPField(name: name, value: value)
   }
 
+  /// Whether an option's text names a variable or a file that has the value, and is no secret.
+  static func isReference(_ text: some StringProtocol) -> Bool {
+    text.hasPrefix("env:") || text.hasPrefix("@")
+  }
+
   /// Returns the value in an option's text: the text itself, or the content of a variable or a
   /// file.
   static func value(
