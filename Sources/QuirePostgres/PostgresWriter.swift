@@ -50,27 +50,14 @@ final class PostgresWriter: @unchecked Sendable {
           (committed, isRestarted) = (checkpoint, true)
           return
         } catch {
-          if connection.isOpen {
-            let isOver = !connection.isConflict || ContinuousClock.now >= end
-            try? connection.execute("ROLLBACK")
-            if isOver { throw error }
-            Thread.sleep(forTimeInterval: Self.pause)
+          guard connection.isOpen else {
+            try reconnect(until: end, error)
             continue
           }
-          try reconnect(until: end, error)
-          // Perhaps only the answer to the commit was lost. The first commit of a restart replaces
-          // everything, so it is simply repeated. Whole checkpoints are compared, because another
-          // export may have committed as many times meanwhile.
-          guard !restarts || isRestarted else { continue }
-          do {
-            if try ledger.read()?.checkpoint.bytes == checkpoint.bytes {
-              (committed, isRestarted) = (checkpoint, true)
-              return
-            }
-          } catch {
-            // If the connection was lost again, the next attempt reconnects.
-            guard !connection.isOpen else { throw error }
-          }
+          let isOver = !connection.isConflict || ContinuousClock.now >= end
+          try? connection.execute("ROLLBACK")
+          if isOver { throw error }
+          Thread.sleep(forTimeInterval: Self.pause)
         }
       }
     }
@@ -100,13 +87,14 @@ final class PostgresWriter: @unchecked Sendable {
     let isAnew = restarts && !isRestarted
     // An export that begins again does not need the ledger, even if that is damaged.
     let record = try isAnew ? nil : ledger.read(locking: true)
-    // The fence: an export that lost its lock without knowing it must not overwrite another's
-    // commits.
-    if !isAnew {
-      guard record?.checkpoint == committed else {
-        throw SinkError(
-          .inUse, "Another export has written to the table \(sink.table) meanwhile: this one ends.")
-      }
+    if !isAnew, record?.checkpoint != committed {
+      // This commit succeeded before, but its answer was lost. Whole checkpoints are compared,
+      // because another export may have committed as many times meanwhile.
+      if record?.checkpoint == checkpoint { return try connection.execute("COMMIT") }
+      // The fence: an export that lost its lock without knowing it must not overwrite another's
+      // commits.
+      throw SinkError(
+        .inUse, "Another export has written to the table \(sink.table) meanwhile: this one ends.")
     }
     var isStaged = record?.staged != nil
     var table = try PostgresTable(
