@@ -150,6 +150,14 @@ package struct MissingItems: Sendable {
   package init(_ count: Int) { self.count = count }
 }
 
+/// The position at which changes begin, as page metadata of sources whose positions differ from
+/// those of their pages.
+package struct ChangesPlace: Sendable {
+  let position: Position
+
+  package init(_ position: Position) { self.position = position }
+}
+
 // MARK: - Stored form
 
 extension Checkpoint {

@@ -46,11 +46,3 @@ public struct Tombstone: Hashable, Sendable {
     return parts
   }
 }
-
-/// The position at which changes begin, as page metadata of sources whose positions differ from
-/// those of their pages.
-package struct ChangesPlace: Sendable {
-  let position: Position
-
-  package init(_ position: Position) { self.position = position }
-}

@@ -1,6 +1,5 @@
 import Foundation
 
-/// Checks of the table `_quire`, which has a row for each table of a database that exports write.
 extension TableShape.Settings {
   /// Throws if the table at `place` was made with these settings and an export has other ones.
   package func check(_ asked: TableShape.Settings, of place: String) throws(SinkError) {
@@ -36,10 +35,10 @@ extension SinkError {
       "\(database) has a checkpoint of the table \(table), but the table is gone. Begin anew, or restore "
         + "the database from a copy. Nothing was requested.")
   }
-
 }
 
-/// A row of `_quire`: the checkpoint, the settings and the columns of a table.
+/// A row of `_quire`, the table that has a row for each table of a database that exports write: its
+/// checkpoint, settings and columns.
 package struct LedgerRow {
   package let checkpoint: Checkpoint
   package let settings: TableShape.Settings
