@@ -79,22 +79,3 @@ enum RouteOption {
     }
   }
 }
-
-/// Sizes on the command line: `500000`, `64k`, `20M`, `1G`.
-enum SizeOption {
-  private static let units: [String: Int] = [
-    "": 1, "k": 1 << 10, "K": 1 << 10, "m": 1 << 20, "M": 1 << 20, "g": 1 << 30, "G": 1 << 30,
-  ]
-
-  /// Returns the number of bytes in `text`. Throws a usage error that names the option.
-  static func bytes(_ text: String, for option: String) throws -> Int {
-    let digits = text.prefix { $0.isASCII && $0.isNumber }
-    var unit = String(text.dropFirst(digits.count))
-    if unit.hasSuffix("iB") { unit.removeLast(2) } else if unit.hasSuffix("B") { unit.removeLast() }
-    guard let count = Int(digits), count > 0, let factor = units[unit] else {
-      throw ValidationError(
-        "\(option) \(text): not a size. Write bytes, or such as 64k, 20M or 1G (of 1024).")
-    }
-    return count.times(factor)
-  }
-}
