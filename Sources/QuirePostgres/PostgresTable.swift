@@ -49,7 +49,8 @@ struct PostgresTable {
   /// Writes items that are all deletions, or all insertions and updates.
   private func write(_ items: ArraySlice<TableItem>) throws {
     guard let first = items.first else { return }
-    let names = tableColumns.columns.map(\.name.quotedName).joined(separator: ", ")
+    let names = tableColumns.names.joined(separator: ", ")
+    let keyNames = tableColumns.keyNames
     guard !keyNames.isEmpty else {
       return try copy(items, into: "\(name.quotedName) (\(names))", isNumbered: false)
     }
@@ -68,14 +69,11 @@ struct PostgresTable {
         DROP TABLE _quire_page
         """)
     }
-    let others = tableColumns.columns.indices.filter { !tableColumns.isKey($0) }
-      .map { tableColumns.columns[$0].name.quotedName }
-    let change = others.map { "\($0) = excluded.\($0)" }.joined(separator: ", ")
     try connection.execute(
       """
       INSERT INTO \(name.quotedName) (\(names)) SELECT \(names) FROM (SELECT DISTINCT ON (\(keys)) * \
-      FROM _quire_page ORDER BY \(keys), _quire_order DESC) AS page ORDER BY _quire_order \
-      ON CONFLICT (\(keys)) DO \(others.isEmpty ? "NOTHING" : "UPDATE SET \(change)")
+      FROM _quire_page ORDER BY \(keys), _quire_order DESC) AS page ORDER BY _quire_order\
+      \(tableColumns.conflictClause)
       """)
     try connection.execute("DROP TABLE _quire_page")
   }
@@ -94,10 +92,6 @@ struct PostgresTable {
 
   // MARK: Definition
 
-  private var keyNames: [String] {
-    tableColumns.key.map { tableColumns.columns[$0.index].name.quotedName }
-  }
-
   /// Returns the type of a column. A key needs a type with an order, which JSON does not have.
   private func declaration(_ column: TableColumns.Column) -> String {
     let isKey = tableColumns.key.contains {
@@ -114,9 +108,9 @@ struct PostgresTable {
       let definitions = tableColumns.columns.map { "\($0.name.quotedName) \(declaration($0))" }
       try connection.execute(
         "CREATE TABLE \(name.quotedName) (\(definitions.joined(separator: ", ")))")
-      if !keyNames.isEmpty {
-        try connection.execute(
-          "CREATE UNIQUE INDEX ON \(name.quotedName) (\(keyNames.joined(separator: ", ")))")
+      let keys = tableColumns.keyNames.joined(separator: ", ")
+      if !keys.isEmpty {
+        try connection.execute("CREATE UNIQUE INDEX ON \(name.quotedName) (\(keys))")
       }
     }
     applied = tableColumns.columns
@@ -175,7 +169,7 @@ struct PostgresTable {
         "ALTER TABLE \(name.quotedName) RENAME COLUMN \(old.quotedName) TO \(new.quotedName)")
     }
     try change(sink.table, live)
-    let names = tableColumns.columns.map(\.name.quotedName).joined(separator: ", ")
+    let names = tableColumns.names.joined(separator: ", ")
     try connection.execute(
       """
       DELETE FROM \(sink.table.quotedName); INSERT INTO \(sink.table.quotedName) (\(names)) \

@@ -85,9 +85,7 @@ struct SQLiteTable {
 
   /// The statement that deletes a row, with the parameters for its key where a row has them.
   private var deletion: String {
-    let conditions = tableColumns.key.map {
-      "\(tableColumns.columns[$0.index].name.quotedName) = ?\($0.index + 1)"
-    }
+    let conditions = zip(tableColumns.key, tableColumns.keyNames).map { "\($1) = ?\($0.index + 1)" }
     return "DELETE FROM \(name.quotedName) WHERE \(conditions.joined(separator: " AND "))"
   }
 
@@ -128,13 +126,13 @@ struct SQLiteTable {
       try tableColumns.columns.map(\.definition) + missing(from: sink.table, database)
     try database.execute(
       sql: "CREATE TABLE \(name.quotedName) (\(definitions.joined(separator: ", ")))")
-    guard !keyNames.isEmpty else { return }
+    guard !tableColumns.key.isEmpty else { return }
     var index = "_quire_key_\(sink.table)"
     while try database.hasIndex(index) { index += "_" }
     try database.execute(
       sql: """
         CREATE UNIQUE INDEX \(index.quotedName) ON \(name.quotedName) \
-        (\(keyNames.joined(separator: ", ")))
+        (\(tableColumns.keyNames.joined(separator: ", ")))
         """)
   }
 
@@ -150,23 +148,13 @@ struct SQLiteTable {
     }
   }
 
-  private var keyNames: [String] {
-    tableColumns.key.map { tableColumns.columns[$0.index].name.quotedName }
-  }
-
   /// The statement that inserts a row, or updates the one with its key.
   private var upsert: String {
-    let names = tableColumns.columns.map(\.name.quotedName)
-    var sql = """
+    let names = tableColumns.names
+    return """
       INSERT INTO \(name.quotedName) (\(names.joined(separator: ", "))) VALUES \
-      (\(repeatElement("?", count: names.count).joined(separator: ", ")))
+      (\(repeatElement("?", count: names.count).joined(separator: ", ")))\(tableColumns.conflictClause)
       """
-    guard !keyNames.isEmpty else { return sql }
-    let others = names.indices.filter { !tableColumns.isKey($0) }
-      .map { "\(names[$0]) = excluded.\(names[$0])" }
-    sql += " ON CONFLICT (\(keyNames.joined(separator: ", "))) DO "
-    return sql
-      + (others.isEmpty ? "NOTHING" : "UPDATE SET \(others.joined(separator: ", "))")
   }
 
   // MARK: Tables

@@ -197,6 +197,25 @@ package struct TableColumns: Sendable {
   }
 }
 
+/// The columns in SQL.
+extension TableColumns {
+  /// The quoted names of all columns.
+  package var names: [String] { columns.map(\.name.quotedName) }
+
+  /// The quoted names of the columns of the key.
+  package var keyNames: [String] { key.map { columns[$0.index].name.quotedName } }
+
+  /// The end of a statement that inserts rows: a row whose key is known changes the row that has it.
+  /// Empty without a key.
+  package var conflictClause: String {
+    guard !key.isEmpty else { return "" }
+    let changes = zip(columns.indices, names).filter { !isKey($0.0) }
+      .map { "\($0.1) = excluded.\($0.1)" }
+    return " ON CONFLICT (\(keyNames.joined(separator: ", "))) DO "
+      + (changes.isEmpty ? "NOTHING" : "UPDATE SET \(changes.joined(separator: ", "))")
+  }
+}
+
 @inline(__always)
 private func isEqual(
   _ left: UnsafeBufferPointer<UInt8>, _ right: UnsafeBufferPointer<UInt8>
