@@ -42,23 +42,14 @@ struct DetectCommand: AsyncParsableCommand {
     let decoder = RawItem.decoder(for: format.format, raw: false, xmlLimits: .api)
     let words = DetectionText(request, format, options: options, url: url, saved: save)
     let checks = checks
-    let (result, signal) = await Interruption.catching {
+    let detection = try await interruptible {
       try await client.detect(
         at: url, request: options, links: links, checks: checks, decoder: decoder)
     }
-    if let signal { throw ExitStatus.interrupted(signal: signal) }
-    try await publish(result, words)
+    try await publish(detection, words)
   }
 
-  private func publish(
-    _ result: Result<Detection, any Error>, _ words: DetectionText
-  ) async throws {
-    let detection: Detection
-    do {
-      detection = try result.get()
-    } catch let error as PageError {
-      throw Diagnostics.failure(error, of: Self.self)
-    }
+  private func publish(_ detection: Detection, _ words: DetectionText) async throws {
     print(words.text(for: detection))
     guard let best = detection.best else { throw ExitStatus.failed }
     guard let save else { return }

@@ -259,13 +259,10 @@ struct ExportCommand: AsyncParsableCommand {
       // Locked until the report is written.
       let lock = try await plan.files.lockReport()
       defer { withExtendedLifetime(lock) {} }
-      let (result, signal) = await Interruption.catching { try await plan.forecast() }
-      if let signal { throw ExitStatus.interrupted(signal: signal) }
-      try await result.get().publish(report: plan.files.report)
+      let forecast = try await interruptible { try await plan.forecast() }
+      try await forecast.publish(report: plan.files.report)
     } catch let error as SinkError where error.code == .inUse {
       throw Diagnostics.failure("\(error)")
-    } catch let error as PageError {
-      throw Diagnostics.failure(error, of: Self.self)
     }
   }
 }

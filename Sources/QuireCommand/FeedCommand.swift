@@ -88,28 +88,22 @@ struct FeedCommand: AsyncParsableCommand {
       xmlLimits: values.xmlLimits, links: try request.linkPolicy(), sitemapsSince: since)
     let printer = FeedPrinter(since: since, limits: values.limits, isRaw: raw)
     let (discover, feed) = (discover, feed)
-    let (result, signal) = await Interruption.catching {
-      if discover {
-        try printer.print(try await client.discoverFeeds(at: url))
-      } else {
-        let listing = client.feed(
-          at: url, options: options, headers: requested.headers, secrets: requested.secrets)
-        if feed {
-          try printer.print(try await listing.properties())
+    do {
+      try await interruptible {
+        if discover {
+          try printer.print(try await client.discoverFeeds(at: url))
         } else {
-          try await printer.print(listing.pages)
+          let listing = client.feed(
+            at: url, options: options, headers: requested.headers, secrets: requested.secrets)
+          if feed {
+            try printer.print(try await listing.properties())
+          } else {
+            try await printer.print(listing.pages)
+          }
         }
       }
-    }
-    if let signal { throw ExitStatus.interrupted(signal: signal) }
-    do {
-      try result.get()
-    } catch let error as PageError {
-      throw Diagnostics.failure(error, of: Self.self)
-    } catch let failure as OutputFailure where !failure.isClosedPipe {
-      throw Diagnostics.failure(failure.complaint)
-    } catch is OutputFailure {
-      return
+    } catch let failure as OutputFailure {
+      if !failure.isClosedPipe { throw Diagnostics.failure(failure.complaint) }
     }
   }
 

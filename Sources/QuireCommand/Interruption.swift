@@ -1,5 +1,7 @@
+import ArgumentParser
 import Dispatch
 import Foundation
+import QuireCore
 import Synchronization
 
 /// Turns SIGHUP, SIGINT and SIGTERM into cancellation, so that a command can end in order.
@@ -94,5 +96,23 @@ enum Interruption {
     var byte = UInt8(truncatingIfNeeded: number)
     _ = write(output.load(ordering: .sequentiallyConsistent), &byte, 1)
     errno = before
+  }
+}
+
+extension AsyncParsableCommand {
+  /// Runs `operation` in a task that signals cancel, and returns its result.
+  ///
+  /// Throws the exit status after a signal, and after a `PageError`, which is written in the words
+  /// of this command.
+  func interruptible<Success: Sendable>(
+    _ operation: @escaping @Sendable () async throws -> Success
+  ) async throws -> Success {
+    let (result, signal) = await Interruption.catching(operation)
+    if let signal { throw ExitStatus.interrupted(signal: signal) }
+    do {
+      return try result.get()
+    } catch let error as PageError {
+      throw Diagnostics.failure(error, of: Self.self)
+    }
   }
 }
