@@ -30,7 +30,7 @@ struct DetectCommand: AsyncParsableCommand {
   var save: String?
 
   func run() async throws {
-    guard checks >= 0 else { throw ValidationError("--checks: a number cannot be negative.") }
+    let checks = try NumberOption.number(checks, for: "--checks", from: 0)
     if let save { try ReportFile.file(save).check(for: "--save") }
     let url = try request.absoluteURL()
     let options = try request.options(format, for: nil)
@@ -41,7 +41,6 @@ struct DetectCommand: AsyncParsableCommand {
     let client = PageClient(transport: try request.transport(), configuration: configuration)
     let decoder = RawItem.decoder(for: format.format, raw: false, xmlLimits: .api)
     let words = DetectionText(request, format, options: options, url: url, saved: save)
-    let checks = checks
     let detection = try await interruptible {
       try await client.detect(
         at: url, request: options, links: links, checks: checks, decoder: decoder)

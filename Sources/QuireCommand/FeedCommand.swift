@@ -78,7 +78,7 @@ struct FeedCommand: AsyncParsableCommand {
     configuration.retry = PageClient.Configuration().retry
     var values = LimitOption.Values(configuration: configuration)
     for text in limit { try LimitOption.apply(text, to: &values) }
-    values.limits.pages = pages
+    values.limits.pages = try NumberOption.number(pages, for: "--pages")
     // Feeds get these fields as a parameter, discovery by the configuration.
     if discover { values.configuration.headers = requested.headers }
     let client = PageClient(
@@ -108,7 +108,6 @@ struct FeedCommand: AsyncParsableCommand {
   }
 
   private func check() throws {
-    if let pages, pages < 1 { throw ValidationError("--pages: it takes one page at least.") }
     let hasPageOptions = raw || since != nil || pages != nil
     let hasTextOptions =
       strict || html != .asWritten || request.links != nil || !request.secret.isEmpty

@@ -39,7 +39,7 @@ struct ExportPlan: Sendable {
     words = RemedyWords(isDescribed: command.next == nil, namesTotal: command.total != nil)
     format = command.format.format
     isRaw = command.raw
-    pageSize = try PositiveOption.number(command.pageSize, for: "--page-size")
+    pageSize = try NumberOption.number(command.pageSize, for: "--page-size")
     if pagination.size == nil, pagination.end.contains(.shortPage), let pageSize {
       // The request has no place for a page size, so it only says how many items a full page has.
       pagination.size = Pagination.PageSize(default: pageSize)
@@ -48,20 +48,17 @@ struct ExportPlan: Sendable {
     request = try command.request.options(command.format, for: pagination)
     request.expectsTotal = command.total != nil
     limits = Limits(
-      pages: try PositiveOption.number(command.maxPages, for: "--max-pages"),
-      items: try PositiveOption.number(command.maxItems, for: "--max-items"),
+      pages: try NumberOption.number(command.maxPages, for: "--max-pages"),
+      items: try NumberOption.number(command.maxItems, for: "--max-items"),
       bytes: try command.maxBytes.map { try SizeOption.bytes($0, for: "--max-bytes") },
       duration: try command.maxTime.map { try DurationOption.duration($0, for: "--max-time") },
-      requests: try PositiveOption.number(command.maxRequests, for: "--max-requests"))
-    guard command.lookAhead >= 0 else {
-      throw ValidationError("--look-ahead: a number of pages cannot be negative.")
-    }
-    lookAhead = command.lookAhead
+      requests: try NumberOption.number(command.maxRequests, for: "--max-requests"))
+    lookAhead = try NumberOption.number(command.lookAhead, for: "--look-ahead", from: 0)
     let point = try Self.point(command)
     start = point?.position ?? .start
     restarts = command.restart
     commits = try Self.commits(command)
-    parallel = try PositiveOption.number(command.parallel, for: "--parallel", atMost: 1024)
+    parallel = try NumberOption.number(command.parallel, for: "--parallel", atMost: 1024)
     badItems = try BadItemsOption(command.badItems)
     log = command.log == .json ? EventLog() : nil
     progress = log == nil ? command.progress : .never
@@ -91,11 +88,8 @@ struct ExportPlan: Sendable {
     var configuration = PageClient.Configuration.export
     try command.request.limit(&configuration)
     configuration.signer = try command.sign.map { try SignOption.signer($0) }
-    guard command.retries ?? 0 >= 0 else {
-      throw ValidationError("--retries: a number of requests cannot be negative.")
-    }
     configuration.retry.take(
-      retries: command.retries,
+      retries: try NumberOption.number(command.retries, for: "--retries", from: 0),
       patience: try command.patience.map { try DurationOption.duration($0, for: "--patience") })
     configuration.retry.maximumRetryAfter = try DurationOption.duration(
       command.maxRetryAfter, for: "--max-retry-after")

@@ -282,12 +282,22 @@ enum SignOption {
   }
 }
 
-/// Numbers of which there is at least one.
-enum PositiveOption {
-  /// Throws where `value` is less, or more than `most`.
-  static func number(_ value: Int?, for option: String, atMost most: Int = .max) throws -> Int? {
-    if let value, value < 1 { throw ValidationError("\(option): must be at least 1.") }
-    if let value, value > most { throw ValidationError("\(option): must be at most \(most).") }
+/// Whole numbers on the command line.
+enum NumberOption {
+  /// Returns `value`. Throws a usage error that names the option if it is less than `least` or more
+  /// than `most`.
+  static func number(
+    _ value: Int, for option: String, from least: Int = 1, atMost most: Int = .max
+  ) throws -> Int {
+    guard value >= least else { throw ValidationError("\(option): must be at least \(least).") }
+    guard value <= most else { throw ValidationError("\(option): must be at most \(most).") }
     return value
+  }
+
+  /// Returns the value of an option that may be absent. Throws as above.
+  static func number(
+    _ value: Int?, for option: String, from least: Int = 1, atMost most: Int = .max
+  ) throws -> Int? {
+    try value.map { try number($0, for: option, from: least, atMost: most) }
   }
 }
