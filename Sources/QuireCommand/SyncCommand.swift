@@ -65,7 +65,7 @@ struct SyncCommand: AsyncParsableCommand {
       return
     }
     guard let file else { throw ValidationError("Name the file, such as github.yaml.") }
-    let parallel = try NumberOption.number(parallel, for: "--parallel") ?? 1
+    let parallel = try NumberOption.number(parallel, for: "--parallel", atMost: 1024) ?? 1
     let sync: SyncFile
     do {
       sync = try SyncFile(path: file, state: state, parallel: parallel, forRequests: !status)
