@@ -156,10 +156,7 @@ extension ExportPlan {
     // Does not wait out an outage: the user who asks for a plan can ask again.
     configuration.retry.patience = .zero
     configuration.retry.refusesWaits = true
-    let client = PageClient(transport: transport, configuration: configuration).audited
-    let cursor = client.cursor(
-      at: url, pagination: pagination, pageSize: pageSize, request: request,
-      decoder: RawItem.decoder(for: format, raw: isRaw, xmlLimits: xmlLimits))
+    let cursor = cursor(configuration)
     let (destination, prospect) = try await destinationState(cursor)
     if let destination, destination.plan == .nothing { return ExportForecast(destination) }
     let position = prospect?.isResumed == true ? prospect?.found?.position ?? start : start

@@ -170,8 +170,13 @@ extension ExportPlan {
   ) async throws {
     let notes = WaitNotes(isOn: !meter.isShown && log == nil)
     let wire = WireObserver(meter, notes)
+    var configuration = configuration
+    configuration.onEvent = { [log] event in
+      wire.received(event)
+      log?.received(event)
+    }
     let (sink, start) = try await continued()
-    var cursor = cursor(wire).limited(to: limits).resuming(from: start)
+    var cursor = cursor(configuration).limited(to: limits).resuming(from: start)
     if let parallel { cursor = cursor.parallel(parallel) }
     var export = Export(
       cursor, to: ExportDestination(files: files, base: sink, meter: meter, record: record))
@@ -254,13 +259,9 @@ extension ExportPlan {
     }
   }
 
-  private func cursor(_ wire: WireObserver) -> Cursor<RawItem> {
-    var configuration = configuration
-    configuration.onEvent = { [log] event in
-      wire.received(event)
-      log?.received(event)
-    }
-    return PageClient(transport: transport, configuration: configuration).audited.cursor(
+  /// Returns the listing, read by a client with `configuration`.
+  func cursor(_ configuration: PageClient.Configuration) -> Cursor<RawItem> {
+    PageClient(transport: transport, configuration: configuration).audited.cursor(
       at: url, pagination: pagination, pageSize: pageSize, request: request,
       decoder: RawItem.decoder(for: format, raw: isRaw, xmlLimits: xmlLimits))
   }
