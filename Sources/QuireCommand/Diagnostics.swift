@@ -87,6 +87,23 @@ enum CommandLineText {
   }
 }
 
+/// Text in columns, for a terminal.
+enum TextTable {
+  /// Returns rows of cells, each column as wide as its widest cell and two spaces from the next.
+  /// Columns of numbers are aligned at the right.
+  static func text(_ rows: [[String]], numbers: Range<Int> = 0..<0) -> String {
+    let columns = (rows.first ?? []).indices
+    let widths = columns.map { column in rows.map { $0[column].count }.max() ?? 0 }
+    return rows.map { row in
+      row.enumerated().map { column, cell in
+        let gap = String(repeating: " ", count: widths[column] - cell.count)
+        if numbers.contains(column) { return gap + cell }
+        return column == columns.last ? cell : cell + gap
+      }.joined(separator: "  ")
+    }.joined(separator: "\n")
+  }
+}
+
 /// JSON for a terminal: characters that a terminal obeys, hides or reorders by are escaped, so that
 /// the value stays the same.
 enum PrintableJSON {

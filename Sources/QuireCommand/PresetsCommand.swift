@@ -32,15 +32,9 @@ struct PresetsCommand: ParsableCommand {
     } else if notes {
       print(Pagination.presets.map(Self.notes).joined(separator: "\n\n"))
     } else {
-      Self.list()
-    }
-  }
-
-  private static func list() {
-    let width = Pagination.presets.map(\.name.count).max() ?? 0
-    for preset in Pagination.presets {
-      let gap = String(repeating: " ", count: width - preset.name.count + 2)
-      print("\(preset.name)\(gap)\(preset.reply)\(names(of: preset))")
+      print(
+        TextTable.text(
+          Pagination.presets.map { [$0.name, "\($0.reply)\(Self.names(of: $0))"] }))
     }
   }
 

@@ -77,7 +77,7 @@ enum DemoTour {
       }
     }
     return "$ sqlite3 -column demo.db \"\(query)\"\n"
-      + aligned([["colour", "records", "price"]] + rows)
+      + TextTable.text([["colour", "records", "price"]] + rows, numbers: 1..<3)
   }
 
   /// Whether the file holds every record once, in order, byte for byte.
@@ -87,26 +87,9 @@ enum DemoTour {
   }
 
   private static func table(_ rows: [Line]) -> String {
-    let cells =
-      [["style", "pages", "items", "time", "end"]]
-      + rows.map {
-        [
-          $0.style, "\($0.pages)", "\($0.items)", ExportOutcome.rounded($0.seconds) + " s", $0.end,
-        ]
-      }
-    return aligned(cells)
-  }
-
-  /// Returns the rows with aligned columns; the second to the fourth are numbers.
-  private static func aligned(_ cells: [[String]]) -> String {
-    let widths = (cells.first ?? []).indices.map { column in
-      cells.map { $0[column].count }.max() ?? 0
+    let cells = rows.map {
+      [$0.style, "\($0.pages)", "\($0.items)", "\(ExportOutcome.rounded($0.seconds)) s", $0.end]
     }
-    return cells.map { row in
-      row.enumerated().map { column, cell in
-        let gap = String(repeating: " ", count: widths[column] - cell.count)
-        return (1...3).contains(column) ? gap + cell : cell + gap
-      }.joined(separator: "  ")
-    }.joined(separator: "\n")
+    return TextTable.text([["style", "pages", "items", "time", "end"]] + cells, numbers: 1..<4)
   }
 }

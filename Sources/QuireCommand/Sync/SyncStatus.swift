@@ -107,12 +107,7 @@ struct SyncStatus {
           ? "stopped: the same command goes on" : record.outcome?.description ?? "never read",
       ])
     }
-    let widths = (0..<4).map { column in rows.map { $0[column].count }.max() ?? 0 }
-    return rows.map { row in
-      row.enumerated().map { index, text in
-        index < 4 ? text + String(repeating: " ", count: widths[index] + 2 - text.count) : text
-      }.joined().escapedForDisplay
-    }.joined(separator: "\n")
+    return TextTable.text(rows.map { $0.map(\.escapedForDisplay) })
   }
 
   /// Returns a listing's destination without secrets in its address.
