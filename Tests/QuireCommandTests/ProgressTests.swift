@@ -113,7 +113,8 @@ struct ProgressTests {
   @Test("A note of a sync as JSON has nothing that a terminal obeys, and is the same value")
   func notes() throws {
     let words = "a\u{9B}31m\u{202E}b"
-    let json = SyncNote("issues", "failed", words, isLast: true).json
+    let note = SyncNote(listing: "issues", event: .ended(.init(kind: .failed, words: words)))
+    let json = note.json
     #expect(json.unicodeScalars.allSatisfy { (0x20...0x7E).contains($0.value) }, "\(json)")
     #expect(try JSONValue(parsing: json)["message"]?.string == words)
   }

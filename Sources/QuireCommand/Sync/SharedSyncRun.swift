@@ -57,7 +57,7 @@ struct SharedSyncRun: Sendable {
         case .over(let record):
           let outcome = record.outcome ?? SyncRun.Outcome(kind: .failed, words: "")
           over[listing.name] = outcome.isSuccess
-          tell(SyncNote(listing.name, outcome.kind.rawValue, outcome.words, isLast: true))
+          tell(SyncNote(listing: listing.name, event: .ended(outcome)))
           isIdle = false
         }
       }
@@ -141,7 +141,7 @@ struct SharedSyncRun: Sendable {
       base: try sink(listing).unit(of: lease), values: values, state: state, record: record)
     var export = listing.export(source, to: sink)
     export.onProgress = { report in
-      tell(SyncNote(listing.name, report, nil))
+      tell(SyncNote(listing: listing.name, event: .page(report, parents: nil)))
     }
     let report = await export.outcome()
     if case .failed(let error) = report.end, SinkError.Code.leaseLost ~= error { throw error }

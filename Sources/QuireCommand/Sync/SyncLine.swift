@@ -7,60 +7,53 @@ import Synchronization
 
 /// A message about the progress of a run, for a person or a program.
 struct SyncNote: Sendable {
-  var listing: String
-  /// `running`, `retry`, `pause`, or how the listing ended.
-  var kind: String
-  var words: String
-  var report: ExportReport?
-  /// The number of parents whose listing was read, and of all parents.
-  var parents: (done: Int, count: Int)?
-  /// The length of the wait before the next attempt.
-  var wait: Duration?
-  var isLast = false
-
-  init(_ listing: String, _ kind: String, _ words: String, isLast: Bool) {
-    (self.listing, self.kind, self.words, self.isLast) = (listing, kind, words, isLast)
+  enum Event: Sendable {
+    /// A page was written. `parents` counts those whose listing was read, and all of them.
+    case page(ExportReport, parents: (done: Int, count: Int)?)
+    /// The client waits before another attempt.
+    case retry(PageEvent.Retry)
+    /// The client waits before the next request.
+    case pause(Duration)
+    case ended(SyncRun.Outcome)
   }
 
-  /// Creates a note about a page that was written.
-  init(_ listing: String, _ report: ExportReport, _ parents: (done: Int, count: Int)?) {
-    (self.listing, kind, words) = (listing, "running", "")
-    (self.report, self.parents) = (report, parents)
-  }
-
-  /// Creates a note about a wait.
-  init(_ listing: String, _ event: PageEvent) {
-    self.listing = listing
-    (kind, words) = ("pause", "")
-    switch event {
-    case .retry(let retry): (kind, words, wait) = ("retry", retry.message, retry.delay)
-    case .pause(let time): wait = time
-    default: break
-    }
-  }
+  let listing: String
+  let event: Event
 
   /// The note as a line of JSON.
   var json: String {
-    var members: [JSONValue.Member] = [
-      .init("listing", .string(listing)), .init("event", .string(kind)),
-    ]
-    func add(_ name: String, _ number: Int?) {
+    var members: [JSONValue.Member] = [.init("listing", .string(listing))]
+    func add(_ name: String, _ text: String) { members.append(.init(name, .string(text))) }
+    func addNumber(_ name: String, _ number: Int?) {
       if let number { members.append(.init(name, .number("\(number)"))) }
     }
-    if !words.isEmpty { members.append(.init("message", .string(words))) }
-    if let wait { members.append(.init("wait", .number("\(wait / .seconds(1))"))) }
-    if let report {
-      // First what this command has read, then what all commands together have committed.
-      add("items", report.items)
-      add("pages", report.pages)
-      add("committedItems", report.checkpoint?.items ?? 0)
-      add("committedPages", report.checkpoint?.pages ?? 0)
-      add("requests", report.traffic.requests)
-      add("retries", report.traffic.retries)
-      add("total", report.walk.total?.value)
+    func addWait(_ wait: Duration) {
+      members.append(.init("wait", .number("\(wait / .seconds(1))")))
     }
-    add("parentsDone", parents?.done)
-    add("parents", parents?.count)
+    switch event {
+    case .page(let report, let parents):
+      add("event", "running")
+      // First what this command has read, then what all commands together have committed.
+      addNumber("items", report.items)
+      addNumber("pages", report.pages)
+      addNumber("committedItems", report.checkpoint?.items ?? 0)
+      addNumber("committedPages", report.checkpoint?.pages ?? 0)
+      addNumber("requests", report.traffic.requests)
+      addNumber("retries", report.traffic.retries)
+      addNumber("total", report.walk.total?.value)
+      addNumber("parentsDone", parents?.done)
+      addNumber("parents", parents?.count)
+    case .retry(let retry):
+      add("event", "retry")
+      add("message", retry.message)
+      addWait(retry.delay)
+    case .pause(let wait):
+      add("event", "pause")
+      addWait(wait)
+    case .ended(let outcome):
+      add("event", outcome.kind.rawValue)
+      if !outcome.words.isEmpty { add("message", outcome.words) }
+    }
     return PrintableJSON.text(of: Data("\(JSONValue.object(members))".utf8))
   }
 }
@@ -86,59 +79,55 @@ final class SyncLine: Sendable {
 
   func tell(_ note: SyncNote) {
     if log == .json {
-      if note.report == nil || isDue() { Diagnostics.writeRaw(note.json + "\n") }
-      return
+      if case .page = note.event, !isDue() { return }
+      return Diagnostics.writeRaw(note.json + "\n")
     }
-    let (meter, notes) = state.withLock { state in
-      let line = state.lines[note.listing] ?? line(of: note.listing)
-      state.lines[note.listing] = note.isLast ? nil : line
-      return line
-    }
-    if note.isLast {
+    let (meter, notes) = line(of: note.listing)
+    switch note.event {
+    case .page(let report, let parents):
+      notes.delivered()
+      meter.update { line in
+        line.name = note.listing
+        (line.pages, line.items, line.bytes) = (report.pages, report.items, report.bytes)
+        line.waitingFor = ""
+        line.goal = Self.goal(report, parents)
+      }
+    case .retry(let retry):
+      meter.update(urgent: true) { line in
+        line.name = note.listing
+        line.retries += 1
+        line.waitingFor = "waiting for \(ProgressLine.span(retry.delay)): \(retry.message)"
+      }
+      notes.retry(after: retry.delay, reason: retry.message, remaining: nil)
+    case .pause(let wait):
+      meter.update(urgent: true) { line in
+        line.name = note.listing
+        line.waitingFor = "waiting for \(ProgressLine.span(wait))"
+      }
+      notes.pause(for: wait)
+    case .ended(let outcome):
+      state.withLock { $0.lines[note.listing] = nil }
       meter.clear()
-      Diagnostics.write("\(note.listing): \(note.kind), \(note.words)")
-    } else {
-      show(note, on: meter)
-      say(note, in: notes)
+      Diagnostics.write("\(note.listing): \(outcome.kind.rawValue), \(outcome.words)")
     }
   }
 
   private func line(of listing: String) -> (meter: ProgressMeter, notes: WaitNotes) {
-    let meter = ProgressMeter(mode)
-    return (meter, WaitNotes(isOn: !meter.isShown) { Diagnostics.write("\(listing): \($0)") })
-  }
-
-  /// Writes a wait to standard error if no live line shows it.
-  private func say(_ note: SyncNote, in notes: WaitNotes) {
-    if note.report != nil { return notes.delivered() }
-    guard let wait = note.wait else { return }
-    if note.kind == "retry" {
-      notes.retry(after: wait, reason: note.words, remaining: nil)
-    } else {
-      notes.pause(for: wait)
+    state.withLock { state in
+      if let line = state.lines[listing] { return line }
+      let meter = ProgressMeter(mode)
+      let notes = WaitNotes(isOn: !meter.isShown) { Diagnostics.write("\(listing): \($0)") }
+      state.lines[listing] = (meter, notes)
+      return (meter, notes)
     }
   }
 
-  private func show(_ note: SyncNote, on meter: ProgressMeter) {
-    meter.update(urgent: note.wait != nil) { line in
-      line.name = note.listing
-      if let wait = note.wait {
-        let reason = note.kind == "retry" ? ": \(note.words)" : ""
-        line.retries += note.kind == "retry" ? 1 : 0
-        line.waitingFor = "waiting for \(ProgressLine.span(wait))\(reason)"
-      }
-      guard let report = note.report else { return }
-      (line.pages, line.items, line.bytes) = (report.pages, report.items, report.bytes)
-      line.waitingFor = ""
-      line.goal =
-        if let parents = note.parents {
-          .parents(done: parents.done, of: parents.count)
-        } else {
-          ProgressLine.goal(
-            total: report.walk.total, limits: Limits(), resumed: report.isResumed,
-            items: report.items)
-        }
-    }
+  private static func goal(
+    _ report: ExportReport, _ parents: (done: Int, count: Int)?
+  ) -> ProgressLine.Goal? {
+    if let parents { return .parents(done: parents.done, of: parents.count) }
+    return ProgressLine.goal(
+      total: report.walk.total, limits: Limits(), resumed: report.isResumed, items: report.items)
   }
 
   private func isDue() -> Bool {

@@ -145,7 +145,7 @@ struct SyncRun: Sendable {
         }
         guard let (listing, outcome) = try await group.next() else { break }
         running.remove(listing.name)
-        tell(SyncNote(listing.name, "\(outcome.kind)", outcome.words, isLast: true))
+        tell(SyncNote(listing: listing.name, event: .ended(outcome)))
         if case .interrupted = outcome.kind {
           isInterrupted = true
         } else {
@@ -182,7 +182,8 @@ struct SyncRun: Sendable {
       try state.countParents(of: parent, in: record.parentRounds)
     }
     export.onProgress = { report in
-      tell(SyncNote(listing.name, report, parents.map { (done: source.parentsDone, count: $0) }))
+      let parents = parents.map { (done: source.parentsDone, count: $0) }
+      tell(SyncNote(listing: listing.name, event: .page(report, parents: parents)))
     }
     let report = await export.outcome()
     return Self.outcome(report, of: listing, skipped: source.skipped, failed: source.failed)
@@ -332,7 +333,8 @@ extension SyncFile {
     var client = client
     client.configuration.onEvent = { event in
       switch event {
-      case .retry, .pause: tell(SyncNote(listing.name, event))
+      case .retry(let retry): tell(SyncNote(listing: listing.name, event: .retry(retry)))
+      case .pause(let wait): tell(SyncNote(listing: listing.name, event: .pause(wait)))
       default: break
       }
     }
