@@ -69,13 +69,9 @@ final class SyncLine: Sendable {
   }
 
   private let log: LogFormat
-  private let mode: ProgressMeter.Mode
   private let state = Mutex(State())
 
-  init(_ log: LogFormat, _ mode: ProgressMeter.Mode = .auto) {
-    self.log = log
-    self.mode = mode
-  }
+  init(_ log: LogFormat) { self.log = log }
 
   func tell(_ note: SyncNote) {
     if log == .json {
@@ -115,7 +111,7 @@ final class SyncLine: Sendable {
   private func line(of listing: String) -> (meter: ProgressMeter, notes: WaitNotes) {
     state.withLock { state in
       if let line = state.lines[listing] { return line }
-      let meter = ProgressMeter(mode)
+      let meter = ProgressMeter(.auto)
       let notes = WaitNotes(isOn: !meter.isShown) { Diagnostics.write("\(listing): \($0)") }
       state.lines[listing] = (meter, notes)
       return (meter, notes)

@@ -209,7 +209,7 @@ final class SyncState: Sendable {
 
   /// Returns the current round, or begins another where `SyncSnapshot.begins(_:)` says so. `some`
   /// names the listings of a partial run; it is empty for all.
-  func beginRound(of some: [String] = []) throws -> Int {
+  func beginRound(of some: [String]) throws -> Int {
     let snapshot = try snapshot(of: some)
     guard snapshot.begins(some) else { return snapshot.round }
     try write { database in
@@ -222,7 +222,7 @@ final class SyncState: Sendable {
 
   /// Ends the round, all of whose listings have ended in some way. A partial run ends only a round
   /// of some listings.
-  func endRound(isPartial: Bool = false) throws {
+  func endRound(isPartial: Bool) throws {
     try write {
       try $0.execute(
         sql: "UPDATE round SET isOver = 1 WHERE isPartial OR NOT ?", arguments: [isPartial])
