@@ -61,7 +61,7 @@ struct ExportOutcome: Sendable {
   private var restarts = false
 
   /// Creates the outcome of an export that begins at `start`.
-  init(start: Position, words: RemedyWords = RemedyWords()) {
+  init(start: Position, words: RemedyWords) {
     self.words = words
     checkpoint = start
   }

@@ -104,7 +104,7 @@ struct SyncRun: Sendable {
   let names: [String]
   let restarts: Bool
   /// The number of listings that are read at a time, and of parents of each.
-  var parallel = 1
+  let parallel: Int
 
   /// Reads each listing that this round has not read yet. Returns whether all of them succeeded;
   /// throws `CancellationError` if the run was asked to stop.
