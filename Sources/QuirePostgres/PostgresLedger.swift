@@ -8,6 +8,13 @@ struct PostgresLedger {
 
   private var table: String { sink.table }
 
+  /// The name of the table in which a run is staged, until it replaces the table: at most 63 bytes.
+  var stagedName: String {
+    let prefix = "_quire_staged_"
+    guard prefix.utf8.count + table.utf8.count > 63 else { return prefix + table }
+    return prefix + String(FNV1a(table.utf8).value, radix: 16)
+  }
+
   /// Takes the lock for writing the table, which ends with the connection. Throws `.inUse` if
   /// another export has it.
   func lock() throws {
@@ -76,8 +83,19 @@ struct PostgresLedger {
     }
   }
 
-  func remove() throws {
+  /// Drops the table and the one staged for it, and removes the row.
+  func removeAll() throws {
+    try drop(table)
+    try dropStaged()
     try connection.query("DELETE FROM _quire WHERE \"table\" = $1", [table])
+  }
+
+  /// Drops the staged table, if there is one.
+  func dropStaged() throws { try drop(stagedName) }
+
+  private func drop(_ name: String) throws {
+    guard try exists(name) else { return }
+    try connection.execute("DROP TABLE \(name.quotedName)")
   }
 
   /// Removes the checkpoints of all units of work, whose items are gone.

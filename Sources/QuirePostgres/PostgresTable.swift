@@ -17,12 +17,10 @@ struct PostgresTable {
   /// Creates a writer for the table, or for the one staged for it. `stored` has its columns by the
   /// ledger; a table that does not exist yet will get these.
   init(
-    _ sink: PostgresSink, _ connection: PostgresConnection, isStaged: Bool,
-    stored: [TableColumns.Column]?, exists: Bool = true
+    _ ledger: PostgresLedger, isStaged: Bool, stored: [TableColumns.Column]?, exists: Bool = true
   ) throws {
-    name = isStaged ? Self.stagedName(sink.table) : sink.table
-    self.sink = sink
-    self.connection = connection
+    name = isStaged ? ledger.stagedName : ledger.sink.table
+    (sink, connection) = (ledger.sink, ledger.connection)
     applied = exists ? stored : nil
     var foreign: [String] = []
     if let stored {
@@ -145,18 +143,6 @@ struct PostgresTable {
       SELECT attname FROM pg_attribute WHERE attrelid = to_regclass($1) AND attnum > 0 AND NOT attisdropped
       """, [table.quotedName]
     ).compactMap { $0[0] }.filter { !names.contains(Array($0.utf8)) }
-  }
-
-  /// Returns the name of the table staged for a table, at most 63 bytes long.
-  static func stagedName(_ table: String) -> String {
-    let prefix = "_quire_staged_"
-    guard prefix.utf8.count + table.utf8.count > 63 else { return prefix + table }
-    return prefix + String(FNV1a(table.utf8).value, radix: 16)
-  }
-
-  static func drop(_ name: String, _ ledger: PostgresLedger) throws {
-    guard try ledger.exists(name) else { return }
-    try ledger.connection.execute("DROP TABLE \(name.quotedName)")
   }
 
   /// Moves the staged rows to the table, whose views, indexes and rights stay. Readers see the old

@@ -57,7 +57,7 @@ struct PostgresUnits {
     let record = try ledger.read(locking: true)
     try check(record)
     var table = try PostgresTable(
-      sink, connection, isStaged: record?.staged != nil, stored: record?.staged ?? record?.columns)
+      ledger, isStaged: record?.staged != nil, stored: record?.staged ?? record?.columns)
     try table.insert(items)
     let isNew = record?.checkpoint.listing != Self.listing
     if isNew || table.columns != record?.staged ?? record?.columns {
@@ -158,19 +158,16 @@ struct PostgresUnits {
     guard row.round < lease.round else { return stored == nil }
     let record = restarts ? nil : stored
     if restarts {
-      try PostgresTable.drop(sink.table, ledger)
-      try PostgresTable.drop(PostgresTable.stagedName(sink.table), ledger)
-      try ledger.remove()
+      try ledger.removeAll()
       try forgetUnits()
     } else {
       try check(record)
     }
     // An earlier round that was never completed is discarded.
     if sink.mode == .replace, let record, record.checkpoint.isComplete || !isBegun(record) {
-      try PostgresTable.drop(PostgresTable.stagedName(sink.table), ledger)
+      try ledger.dropStaged()
       try forgetUnits()
-      var staged = try PostgresTable(
-        sink, connection, isStaged: true, stored: record.columns, exists: false)
+      var staged = try PostgresTable(ledger, isStaged: true, stored: record.columns, exists: false)
       try staged.insert([])
       try ledger.write(next(record), staged.columns, isStaged: true)
     } else if let record, !isBegun(record) {
@@ -198,7 +195,7 @@ struct PostgresUnits {
     try ledger.create()
     guard let record = try ledger.read(locking: true) else {
       // No unit had an item: readers find an empty table nevertheless.
-      var table = try PostgresTable(sink, connection, isStaged: false, stored: nil)
+      var table = try PostgresTable(ledger, isStaged: false, stored: nil)
       try table.insert([])
       var checkpoint = next(nil)
       (checkpoint.position, checkpoint.listing) = (nil, [:])
@@ -207,7 +204,7 @@ struct PostgresUnits {
     guard !record.checkpoint.isComplete else { return }
     try check(record)
     var table = try PostgresTable(
-      sink, connection, isStaged: record.staged != nil, stored: record.staged ?? record.columns)
+      ledger, isStaged: record.staged != nil, stored: record.staged ?? record.columns)
     if record.staged != nil { try table.takePlace(of: record.columns) }
     var checkpoint = record.checkpoint
     checkpoint.sequence += 1

@@ -98,17 +98,14 @@ final class PostgresWriter: @unchecked Sendable {
     }
     var isStaged = record?.staged != nil
     var table = try PostgresTable(
-      sink, connection, isStaged: isStaged, stored: record?.staged ?? record?.columns)
+      ledger, isStaged: isStaged, stored: record?.staged ?? record?.columns)
     if isAnew {
-      try PostgresTable.drop(sink.table, ledger)
-      try PostgresTable.drop(PostgresTable.stagedName(sink.table), ledger)
-      try ledger.remove()
+      try ledger.removeAll()
       try ledger.forgetUnits()
     } else if sink.mode == .replace, let committed, committed.isOver {
       isStaged = true
-      try PostgresTable.drop(PostgresTable.stagedName(sink.table), ledger)
-      table = try PostgresTable(
-        sink, connection, isStaged: true, stored: record?.columns, exists: false)
+      try ledger.dropStaged()
+      table = try PostgresTable(ledger, isStaged: true, stored: record?.columns, exists: false)
     }
     try table.insert(items)
     if isStaged, checkpoint.isComplete {
