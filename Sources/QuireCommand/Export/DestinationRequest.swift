@@ -142,20 +142,18 @@ extension DestinationRequest {
 }
 
 extension DestinationRequest {
-  /// Throws if the database does not allow the table's name, or if columns or parts of the key
-  /// coincide. Called before the first listing runs.
+  /// Throws if the database of `sink` does not allow the table's name, or if columns or parts of the
+  /// key coincide. Called before the first listing runs.
   ///
   /// `place` is the place of the members in a sync file; nil for options.
-  func check(at place: String? = nil) throws(SyncFileError) {
+  func check(_ sink: any Sink, at place: String? = nil) throws(SyncFileError) {
     func at(_ member: String) -> String { place.map { "\($0).\(member)" } ?? "--\(member)" }
-    do {
-      if let sink = try sink() as? SQLiteSink { try sink.checkName() }
-      if let sink = try sink() as? PostgresSink { try sink.checkName() }
-    } catch let error as SinkError {
+    do throws(SinkError) {
+      try (sink as? SQLiteSink)?.checkName()
+      try (sink as? PostgresSink)?.checkName()
+    } catch {
       guard let place else { throw SyncFileError(at("table"), error.message) }
       throw SyncFileError(place, error.message, member: "table")
-    } catch {
-      throw SyncFileError(place ?? "-o", "\(error)")
     }
     if let twice = Self.twice(key?.paths.map(\.text) ?? []) {
       throw SyncFileError(at("key"), "\(ServerText(twice)) is there twice. Keep one.")

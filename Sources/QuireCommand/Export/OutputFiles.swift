@@ -29,7 +29,7 @@ struct OutputFiles: Sendable {
     if let request, !Self.isStream(request.path) {
       var sink = try request.sink()
       do throws(SyncFileError) {
-        try request.check()
+        try request.check(sink)
       } catch {
         throw ValidationError(error.description)
       }

@@ -330,8 +330,7 @@ struct SyncListing: Sendable {
     request.comesFromOptions = false
     request.table = value["table"]?.scalarText ?? to["table"]?.scalarText
     if DestinationKind.isDatabase(path) { request.table = request.table ?? name }
-    _ = try request.sink()
-    try request.check(at: place)
+    try request.check(try request.sink(), at: place)
     guard request.table != nil || value["to"] != nil else {
       throw SyncFileError(
         "to", "A file holds one listing. Name a database, or a file for each listing by its own to."
