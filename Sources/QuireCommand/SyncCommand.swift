@@ -60,12 +60,22 @@ struct SyncCommand: AsyncParsableCommand {
   var log: LogFormat = .text
 
   func run() async throws {
-    if schema {
-      print(SyncMember.schema)
-      return
-    }
-    guard let file else { throw ValidationError("Name the file, such as github.yaml.") }
+    if schema { return print(SyncMember.schema) }
     let parallel = try NumberOption.number(parallel, for: "--parallel", atMost: 1024) ?? 1
+    let sync = try read(parallel)
+    let shared = try sharedState(sync)
+    if plan || status { return try await show(sync, shared) }
+    guard let shared else { return try await run(sync, parallel) }
+    guard parallel == 1 else {
+      throw ValidationError(
+        "--parallel is for one machine. Several share their work: start the command once more.")
+    }
+    try await run(sync, shared)
+  }
+
+  /// Reads the file, and checks that it has the listings of `--only`.
+  private func read(_ parallel: Int) throws -> SyncFile {
+    guard let file else { throw ValidationError("Name the file, such as github.yaml.") }
     let sync: SyncFile
     do {
       sync = try SyncFile(path: file, state: state, parallel: parallel, forRequests: !status)
@@ -77,32 +87,24 @@ struct SyncCommand: AsyncParsableCommand {
       throw ValidationError(
         "--only \(name): there is no such listing.\(NearestName.hint(name, in: names))")
     }
-    let shared = try sharedState(sync)
-    if plan || status {
-      let snapshot = try await snapshot(of: sync, shared)
-      // A run without `--plan` would refuse this too, except on several machines.
-      if plan, restart, shared == nil {
-        try sync.checkReaders(of: only.isEmpty ? names : only) { snapshot.record($0) }
-      }
-      let status = SyncStatus(
-        file: sync, snapshot: snapshot,
-        isRunning: shared == nil ? FileLock.isHeld(SyncState.lock(of: sync.statePath)) : nil)
-      guard plan else { return print(status.table) }
-      let refusals = await status.refusals(only: only, restarts: restart)
-      print(status.plan(only: only, restarts: restart, refusals: refusals))
-      // The exit status of a run without `--plan`.
-      if !refusals.isEmpty { throw ExitStatus.failed }
-      return
+    return sync
+  }
+
+  /// Prints what `--plan` or `--status` asks for.
+  private func show(_ sync: SyncFile, _ shared: SharedSyncState?) async throws {
+    let snapshot = try await snapshot(of: sync, shared)
+    // A run without `--plan` would refuse this too, except on several machines.
+    if plan, restart, shared == nil {
+      try sync.checkReaders(of: sync.listings(named: only).map(\.name)) { snapshot.record($0) }
     }
-    if let shared {
-      guard parallel == 1 else {
-        throw ValidationError(
-          "--parallel is for one machine. Several share their work: start the command once more.")
-      }
-      try await run(sync, shared)
-    } else {
-      try await run(sync, parallel)
-    }
+    let status = SyncStatus(
+      file: sync, snapshot: snapshot,
+      isRunning: shared == nil ? FileLock.isHeld(SyncState.lock(of: sync.statePath)) : nil)
+    guard plan else { return print(status.table) }
+    let refusals = await status.refusals(only: only, restarts: restart)
+    print(status.plan(only: only, restarts: restart, refusals: refusals))
+    // The exit status of a run without `--plan`.
+    if !refusals.isEmpty { throw ExitStatus.failed }
   }
 
   /// Returns the state that several machines share; nil for one machine.
