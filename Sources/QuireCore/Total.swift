@@ -52,3 +52,10 @@ extension Int {
     self = Int(exactly: number.rounded(.towardZero)) ?? (number > 0 ? .max : number < 0 ? .min : 0)
   }
 }
+
+extension BinaryInteger {
+  /// Returns the quotient of a number that is not negative, rounded up.
+  package func dividedRoundingUp(by divisor: Self) -> Self {
+    self / divisor + (self % divisor == 0 ? 0 : 1)
+  }
+}

@@ -80,12 +80,6 @@ public struct Split: Hashable, Sendable {
   }
 }
 
-extension UInt64 {
-  fileprivate func dividedRoundingUp(by divisor: UInt64) -> UInt64 {
-    self / divisor + (self % divisor == 0 ? 0 : 1)
-  }
-}
-
 /// A part of a listing that is read in parts; see `Split`.
 public struct Partition: Hashable, Sendable {
   package let range: Range<Int64>

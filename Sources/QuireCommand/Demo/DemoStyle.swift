@@ -1,4 +1,5 @@
 import Foundation
+import QuireCore
 
 /// A way of paging the demo records: a path of the demo API, and the options by which `quire
 /// export` reads it.
@@ -113,7 +114,7 @@ extension DemoStyle {
     ) { request in
       let size = try request.size("per_page")
       let slice = DemoSlice(page: try request.number("page", or: 1), size: size)
-      let pages = (DemoRecords.count + size - 1) / size
+      let pages = DemoRecords.count.dividedRoundingUp(by: size)
       return DemoAnswer(
         body: "{\"data\": \(slice.list), \"meta\": {\"total_pages\": \(pages)}}")
     },

@@ -97,8 +97,8 @@ extension ExportForecast {
     }
     if let pages = limits.pages, requests ?? .max > pages { limit(to: pages, by: "--max-pages") }
     if let most = limits.items {
-      let pages = most / size + (most % size == 0 ? 0 : 1)
-      if requests ?? .max > pages { limit(to: max(1, pages), by: "--max-items") }
+      let pages = max(1, most.dividedRoundingUp(by: size))
+      if requests ?? .max > pages { limit(to: pages, by: "--max-items") }
     }
     if let most = limits.requests, requests ?? .max > most { limit(to: most, by: "--max-requests") }
     if let most = limits.bytes, bytes > 0, requests ?? .max > (most / bytes).plus(1) {
@@ -121,9 +121,8 @@ extension ExportForecast {
     guard total.value >= 0 else { return nil }
     switch total.kind {
     case .pages: return max(1, total.value)
-    case .remaining: return (total.value / size + (total.value % size == 0 ? 0 : 1)).plus(1)
-    case .items, .estimate, .lowerBound:
-      return max(1, total.value / size + (total.value % size == 0 ? 0 : 1))
+    case .remaining: return total.value.dividedRoundingUp(by: size).plus(1)
+    case .items, .estimate, .lowerBound: return max(1, total.value.dividedRoundingUp(by: size))
     }
   }
 
