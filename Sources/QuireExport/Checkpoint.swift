@@ -137,7 +137,7 @@ extension Position {
 
   /// Creates a position from the JSON value of `sealedJSON`.
   package init(sealedJSON: JSONValue) throws {
-    self = try JSONDecoder().decode(Position.self, from: Data("\(sealedJSON)".utf8))
+    self = try Position(storedJSON: "\(sealedJSON)")
   }
 }
 

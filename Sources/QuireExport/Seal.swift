@@ -16,6 +16,20 @@ extension JSONEncoder {
   }
 }
 
+extension Encodable {
+  /// The value as JSON text, to be stored. Equal values have equal texts.
+  package var storedJSON: String {
+    get throws { String(decoding: try JSONEncoder.ordered.encode(self), as: UTF8.self) }
+  }
+}
+
+extension Decodable {
+  /// Creates a value from JSON text.
+  package init(storedJSON text: String) throws {
+    self = try JSONDecoder().decode(Self.self, from: Data(text.utf8))
+  }
+}
+
 /// The form in which checkpoints are stored: one line of JSON with a check sum that detects every
 /// changed byte, `{"quire":1,"sum":"1a2b3c4d","checkpoint":{…}}`.
 ///

@@ -68,7 +68,7 @@ struct PostgresLedger {
   /// Writes the checkpoint, and the columns of the table or of the one staged for it.
   func write(_ checkpoint: Checkpoint, _ columns: [TableColumns.Column], isStaged: Bool) throws {
     let line = String(decoding: checkpoint.bytes, as: UTF8.self)
-    let columns = try LedgerText.encoded(columns)
+    let columns = try columns.storedJSON
     if isStaged {
       try connection.query(
         "UPDATE _quire SET checkpoint = $1, staged = $2 WHERE \"table\" = $3",
@@ -79,7 +79,7 @@ struct PostgresLedger {
         INSERT INTO _quire ("table", checkpoint, settings, columns, staged) VALUES ($1, $2, $3, $4, \
         NULL) ON CONFLICT ("table") DO UPDATE SET checkpoint = excluded.checkpoint, \
         settings = excluded.settings, columns = excluded.columns, staged = NULL
-        """, [table, line, try LedgerText.encoded(sink.shape.settings), columns])
+        """, [table, line, try sink.shape.settings.storedJSON, columns])
     }
   }
 

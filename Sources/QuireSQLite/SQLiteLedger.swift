@@ -47,12 +47,12 @@ struct SQLiteLedger {
           columns = excluded.columns, staged = NULL
           """,
         arguments: [
-          table, line, try LedgerText.encoded(sink.shape.settings), try LedgerText.encoded(columns),
+          table, line, try sink.shape.settings.storedJSON, try columns.storedJSON,
         ])
     case .staged(let columns):
       try database.execute(
         sql: "UPDATE _quire SET checkpoint = ?, staged = ? WHERE \"table\" = ?",
-        arguments: [line, try LedgerText.encoded(columns), table])
+        arguments: [line, try columns.storedJSON, table])
     }
   }
 

@@ -1,6 +1,7 @@
 import ArgumentParser
 import Foundation
 import QuireCore
+import QuireExport
 import QuireHTTP
 import QuireJSON
 import QuirePagination
@@ -83,7 +84,7 @@ struct ResumePoint: Equatable {
       return try position(bare, isChecked: true).unchecked
     }
     do {
-      return try JSONDecoder().decode(Position.self, from: Data(value.description.utf8))
+      return try Position(sealedJSON: value)
     } catch DecodingError.dataCorrupted(let context) {
       throw refusal(context.debugDescription)
     } catch {

@@ -152,9 +152,9 @@ struct SharedSyncRun: Sendable {
         try SharedSyncState.UnitCounts(
           items: report.checkpoint?.items ?? 0, skipped: source.skipped,
           isRestarted: report.recoveries.contains(.restarted)
-        ).stored)
+        ).storedJSON)
     case .interrupted: throw CancellationError()
-    case .limited, .incomplete, .failed, .skipped, .running: return .failed(try outcome.stored)
+    case .limited, .incomplete, .failed, .skipped, .running: return .failed(try outcome.storedJSON)
     }
   }
 

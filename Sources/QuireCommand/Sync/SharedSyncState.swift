@@ -32,10 +32,6 @@ final class SharedSyncState: Sendable {
     var skipped = 0
     /// Whether a listing of changes was read from its start, because its token had expired.
     var isRestarted = false
-
-    var stored: String {
-      get throws { String(decoding: try JSONEncoder.ordered.encode(self), as: UTF8.self) }
-    }
   }
 
   private let database: PostgresDatabase
@@ -160,16 +156,15 @@ final class SharedSyncState: Sendable {
       SELECT record FROM _quire_listings WHERE sync = $1 AND name = $2\(locking ? " FOR UPDATE" : "")
       """, [sync, name])
     guard let text = row.first?.first.flatMap({ $0 }) else { return SyncState.Record(name: name) }
-    return try JSONDecoder().decode(SyncState.Record.self, from: Data(text.utf8))
+    return try SyncState.Record(storedJSON: text)
   }
 
   private func save(_ record: SyncState.Record, _ connection: PostgresConnection) throws {
-    let text = String(decoding: try JSONEncoder().encode(record), as: UTF8.self)
     try connection.query(
       """
       INSERT INTO _quire_listings VALUES ($1, $2, $3) ON CONFLICT (sync, name) DO UPDATE SET \
       record = excluded.record
-      """, [sync, record.name, text])
+      """, [sync, record.name, try record.storedJSON])
   }
 
   /// Plans the units of a listing in a round, unless another worker has done so. With `waits`,
@@ -356,7 +351,7 @@ final class SharedSyncState: Sendable {
         AND state <> 'done' GROUP BY words ORDER BY 2 DESC
         """, unit
       ).map {
-        (outcome: SyncRun.Outcome(stored: $0[0] ?? ""), count: $0[1].flatMap { Int($0) } ?? 0)
+        (outcome: SyncRun.Outcome(words: $0[0] ?? ""), count: $0[1].flatMap { Int($0) } ?? 0)
       }
       let counts = done.map { $0.flatMap { Int($0) } ?? 0 }
       return (
@@ -435,16 +430,10 @@ final class SharedSyncState: Sendable {
   func close() async { await database.close() }
 }
 
-// The outcome of a unit, as its lease stores it.
 extension SyncRun.Outcome {
-  var stored: String {
-    get throws { String(decoding: try JSONEncoder.ordered.encode(self), as: UTF8.self) }
-  }
-
-  /// Decodes an outcome. For a unit that could not be begun, the text is only its reason.
-  init(stored: String) {
-    self =
-      (try? JSONDecoder().decode(Self.self, from: Data(stored.utf8)))
-      ?? Self(kind: .failed, words: stored)
+  /// Creates the outcome of a unit from the words of its lease. For a unit that could not be begun,
+  /// these are only its reason.
+  init(words: String) {
+    self = (try? Self(storedJSON: words)) ?? Self(kind: .failed, words: words)
   }
 }

@@ -242,13 +242,13 @@ final class SyncState: Sendable {
       let text = try String.fetchOne(
         database, sql: "SELECT record FROM listings WHERE name = ?", arguments: [name])
     else { return Record(name: name) }
-    return try JSONDecoder().decode(Record.self, from: Data(text.utf8))
+    return try Record(storedJSON: text)
   }
 
   private static func save(_ record: Record, _ database: Database) throws {
-    let text = String(decoding: try JSONEncoder().encode(record), as: UTF8.self)
     try database.execute(
-      sql: "INSERT OR REPLACE INTO listings VALUES (?, ?)", arguments: [record.name, text])
+      sql: "INSERT OR REPLACE INTO listings VALUES (?, ?)",
+      arguments: [record.name, try record.storedJSON])
   }
 
   /// Forgets the state of a listing, which then begins anew even if the command stops before

@@ -1,5 +1,3 @@
-import Foundation
-
 extension TableShape.Settings {
   /// Throws if the table at `place` was made with these settings and an export has other ones.
   package func check(_ asked: TableShape.Settings, of place: String) throws(SinkError) {
@@ -55,27 +53,14 @@ package struct LedgerRow {
   ) throws {
     self.checkpoint = try Checkpoint(bytes: (checkpoint ?? "").utf8)
     do {
-      self.settings = try LedgerText.decoded(settings ?? "")
-      self.columns = try LedgerText.decoded(columns ?? "")
-      self.staged = try staged.map { try LedgerText.decoded($0) }
+      self.settings = try TableShape.Settings(storedJSON: settings ?? "")
+      self.columns = try [TableColumns.Column](storedJSON: columns ?? "")
+      self.staged = try staged.map { try [TableColumns.Column](storedJSON: $0) }
     } catch {
       throw SinkError(
         .damaged,
         "The row of \(table) in the table _quire is damaged. Begin anew, or restore the database from a "
           + "copy.")
     }
-  }
-}
-
-/// The JSON in rows of `_quire`, apart from checkpoints.
-package enum LedgerText {
-  /// Encodes a value; equal values have equal texts.
-  package static func encoded(_ value: some Encodable) throws -> String {
-    String(decoding: try JSONEncoder.ordered.encode(value), as: UTF8.self)
-  }
-
-  /// Decodes a text written by `encoded`.
-  fileprivate static func decoded<Value: Decodable>(_ text: String) throws -> Value {
-    try JSONDecoder().decode(Value.self, from: Data(text.utf8))
   }
 }
