@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import QuireCore
 
 /// `quire manual`: prints the manual page, made from the commands' options.
 struct ManualCommand: ParsableCommand {
@@ -149,13 +150,9 @@ private struct Roff {
 
   static func escaped(_ words: String) -> String {
     words.unicodeScalars.map { scalar in
-      Self.names[scalar] ?? (scalar.isASCII ? "\(scalar)" : "\\[u\(hexadecimal(scalar))]")
+      // groff requires four digits at least, in upper case.
+      let code = scalar.value.padded(to: 4, radix: 16).uppercased()
+      return Self.names[scalar] ?? (scalar.isASCII ? "\(scalar)" : "\\[u\(code)]")
     }.joined()
-  }
-
-  /// Returns at least four digits, as groff requires.
-  private static func hexadecimal(_ scalar: Unicode.Scalar) -> String {
-    let digits = String(scalar.value, radix: 16, uppercase: true)
-    return String(repeating: "0", count: max(0, 4 - digits.count)) + digits
   }
 }
