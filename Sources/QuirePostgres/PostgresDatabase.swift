@@ -36,14 +36,17 @@ package final class PostgresDatabase: Sendable {
   /// have the same effect as doing it once.
   ///
   /// `patience` is the time to wait for a server that cannot be reached, with growing delays; nil
-  /// is forever. A cancelled task makes one attempt. Throws `SinkError`, and the errors of the
-  /// work.
+  /// is forever. A cancelled task makes one attempt. Once `isStopping` returns true, a server that
+  /// cannot be reached gets one more attempt, because only the connection may have been lost; then
+  /// throws `CancellationError`. Throws `SinkError`, and the errors of the work.
   package func transaction<Value: Sendable>(
     patience: Duration? = PostgresDatabase.patience,
+    isStopping: @Sendable () -> Bool = { false },
     _ work: @escaping @Sendable (PostgresConnection) throws -> Value
   ) async throws -> Value {
     let start = ContinuousClock.now
     var wait: Duration = .milliseconds(100)
+    var isLast = false
     while true {
       let failure: any Error
       switch try await connection.run({ [self] in try attempt(work) }) {
@@ -51,6 +54,8 @@ package final class PostgresDatabase: Sendable {
       case .conflict(let error): failure = error
       case .away(let error):
         guard waitsAtFirst || isPrepared.withLock({ $0 }) else { throw error }
+        guard !isLast else { throw CancellationError() }
+        isLast = isStopping()
         failure = error
       }
       let isOver = patience.map { ContinuousClock.now - start >= $0 } ?? false

@@ -86,23 +86,30 @@ private final class PostgresLeasedSink: Sink {
         "Units of work cannot replace the table \(base.table): none of them knows when all are done. Give its "
           + "items a key, by which later ones take the place of earlier ones, or append.")
     }
-    let found = try await base.units.transaction { [base, lease] connection in
+    let isStopping = opening.isStopping
+    let found = try await base.units.transaction(isStopping: isStopping) {
+      [base, lease] connection in
       try PostgresUnits(base, lease, connection).open()
     }
     isDone.withLock { $0 = found.isDone }
-    return Session(base, lease, found.checkpoint)
+    return Session(base, lease, found.checkpoint, isStopping)
   }
 
   private final class Session: SinkSession {
     private(set) var checkpoint: Checkpoint?
     private let sink: PostgresSink
     private let lease: Lease
+    private let isStopping: @Sendable () -> Bool
     private var pending: [TableItem] = []
 
-    init(_ sink: PostgresSink, _ lease: Lease, _ checkpoint: Checkpoint?) {
+    init(
+      _ sink: PostgresSink, _ lease: Lease, _ checkpoint: Checkpoint?,
+      _ isStopping: @escaping @Sendable () -> Bool
+    ) {
       self.sink = sink
       self.lease = lease
       self.checkpoint = checkpoint
+      self.isStopping = isStopping
     }
 
     func write(_ page: SinkPage) async throws {
@@ -110,7 +117,7 @@ private final class PostgresLeasedSink: Sink {
     }
 
     func commit(_ checkpoint: Checkpoint) async throws {
-      try await sink.units.transaction {
+      try await sink.units.transaction(isStopping: isStopping) {
         [sink, lease, pending, last = self.checkpoint] connection in
         try PostgresUnits(sink, lease, connection).commit(pending, checkpoint, behind: last)
       }

@@ -57,7 +57,7 @@ public struct PostgresSink: Sink {
   /// `.writeFailed`.
   public func open(_ opening: SinkOpening) async throws -> any SinkSession {
     try checkName()
-    let writer = PostgresWriter(self, restarts: opening.restarts)
+    let writer = PostgresWriter(self, opening)
     do {
       let checkpoint = try await writer.open()
       return PostgresSession(writer, checkpoint, shape)

@@ -8,6 +8,7 @@ import QuireExport
 final class PostgresWriter: @unchecked Sendable {
   private let sink: PostgresSink
   private let restarts: Bool
+  private let isStopping: @Sendable () -> Bool
   private let connection: PostgresConnection
   private let ledger: PostgresLedger
   /// The checkpoint of the last commit; nil if there is none, and before the first one of a
@@ -15,9 +16,9 @@ final class PostgresWriter: @unchecked Sendable {
   private var committed: Checkpoint?
   private var isRestarted = false
 
-  init(_ sink: PostgresSink, restarts: Bool) {
+  init(_ sink: PostgresSink, _ opening: SinkOpening) {
     self.sink = sink
-    self.restarts = restarts
+    (restarts, isStopping) = (opening.restarts, opening.isStopping)
     connection = PostgresConnection(sink.connection)
     ledger = PostgresLedger(sink: sink, connection: connection)
   }
@@ -40,7 +41,8 @@ final class PostgresWriter: @unchecked Sendable {
   }
 
   /// Writes items and the checkpoint as one transaction. Repeats it if it was lost with the
-  /// connection, or aborted by the server because of a conflict.
+  /// connection, or aborted by the server because of a conflict. Throws `CancellationError` if the
+  /// export is to stop and the server cannot be reached.
   func commit(_ items: [TableItem], _ checkpoint: Checkpoint) async throws {
     try await connection.run { [self] in
       let end = ContinuousClock.now + PostgresDatabase.patience
@@ -76,6 +78,7 @@ final class PostgresWriter: @unchecked Sendable {
         // The server may not have noticed yet that the old connection is gone.
         connection.close()
       } catch {}
+      if isStopping() { throw CancellationError() }
       Thread.sleep(forTimeInterval: Self.pause)
     }
     throw reason

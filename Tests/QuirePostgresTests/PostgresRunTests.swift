@@ -173,6 +173,23 @@ import Testing
     #expect(try schema.rows("SELECT a FROM t ORDER BY a") == ["1", "2"])
   }
 
+  @Test("An export whose server is away ends when it is stopped, as a unit of work does")
+  func stopsWaiting() async throws {
+    let server = try PostgresServer()
+    defer { server.stop() }
+    let schema = Schema(url: server.url())
+    let opening = SinkOpening(isStopping: { true })
+    let unit = schema.sink("u").leased(Lease(work: "w", unit: "a", token: 1))
+    let sessions = [try await schema.sink().open(opening), try await unit.open(opening)]
+    server.stop()
+    for session in sessions {
+      await #expect(throws: CancellationError.self) {
+        try await commit(session, 1, #"{"a":1}"#, at: "p")
+      }
+      await session.close()
+    }
+  }
+
   @Test("16-Exact: what another export has committed meanwhile is not taken for one's own commit")
   func knowsItsCommit() async throws {
     let server = try PostgresServer()
