@@ -52,9 +52,7 @@ package final class FileSession: PausableSession {
         SinkFile(calls: calls, path: target, descriptor: claim.descriptor), claim.isNew
       )
     } else {
-      let descriptor = calls.open(target, O_RDWR | O_CREAT)
-      guard descriptor >= 0 else { throw SinkFile.failure(-descriptor, "open", target) }
-      destination = SinkFile(calls: calls, path: target, descriptor: descriptor)
+      destination = try SinkFile(target, O_RDWR | O_CREAT, calls)
       isNew = try destination.size == 0
     }
     let empty = FileCommit(format: sink.settings(format))
@@ -172,7 +170,7 @@ package final class FileSession: PausableSession {
     do {
       // Closed before the destination is locked: closing any descriptor of a file releases its
       // record locks.
-      defer { calls.close(file.descriptor) }
+      defer { file.close() }
       try verify(found, in: file)
     }
     // From here on the name may belong to the complete file: if a later step fails, `close` must
@@ -180,10 +178,8 @@ package final class FileSession: PausableSession {
     isNew = false
     try takePlace(staged)
     guard sink.isLocked else {
-      calls.close(destination.descriptor)
-      let descriptor = calls.open(target, O_RDWR)
-      guard descriptor >= 0 else { throw SinkFile.failure(-descriptor, "open", target) }
-      destination = SinkFile(calls: calls, path: target, descriptor: descriptor)
+      destination.close()
+      destination = try SinkFile(target, O_RDWR, calls)
       return
     }
     // The name now belongs to another file, which needs its own lock.
@@ -211,10 +207,7 @@ package final class FileSession: PausableSession {
   }
 
   private func open(_ staged: FileCommit.Staged, _ flags: Int32) throws(SinkError) -> SinkFile {
-    let path = path(staged)
-    let descriptor = calls.open(path, O_RDWR | O_NOFOLLOW | flags)
-    guard descriptor >= 0 else { throw SinkFile.failure(-descriptor, "open", path) }
-    return SinkFile(calls: calls, path: path, descriptor: descriptor)
+    try SinkFile(path(staged), O_RDWR | O_NOFOLLOW | flags, calls)
   }
 
   /// Throws if the committed bytes have changed.
@@ -293,13 +286,13 @@ package final class FileSession: PausableSession {
       throw error
     }
     if let filled {
-      if let staged { calls.close(staged.descriptor) }
+      staged?.close()
       staged = filled
     }
     (self.checkpoint, committedBytes, isDirty) = (checkpoint, end - start, false)
     if checkpoint.isComplete, let staged, let kind = next.staged {
       self.staged = nil
-      defer { calls.close(staged.descriptor) }
+      defer { staged.close() }
       try takePlace(kind)
     }
   }
@@ -320,7 +313,7 @@ package final class FileSession: PausableSession {
       drop(filled)
       throw error
     }
-    defer { calls.close(filled.descriptor) }
+    defer { filled.close() }
     try takePlace(.filled)
   }
 
@@ -431,7 +424,7 @@ package final class FileSession: PausableSession {
 
   /// Closes and removes a file that no generation refers to.
   private func drop(_ file: SinkFile) {
-    calls.close(file.descriptor)
+    file.close()
     if !isInDoubt { _ = calls.remove(file.path) }
   }
 
@@ -447,10 +440,10 @@ package final class FileSession: PausableSession {
       if stored.closingLength > 0 { try? file.write(closing, at: stored.length) }
     }
     if isUntouched, isNew, sink.isLocked { _ = calls.remove(target) }
-    if let staged { calls.close(staged.descriptor) }
+    staged?.close()
     staged = nil
     generations.close()
-    if !sink.isLocked { calls.close(destination.descriptor) }
+    if !sink.isLocked { destination.close() }
     claim = nil
   }
 }

@@ -119,6 +119,9 @@ struct SinkFile {
     }
   }
 
+  /// Closes the file.
+  func close() { calls.close(descriptor) }
+
   private func check(_ result: Int, _ verb: String) throws(SinkError) -> Int {
     guard result < 0 else { return result }
     throw Self.failure(Int32(-result), verb, path)
@@ -135,5 +138,14 @@ struct SinkFile {
       }
     let advice = remedy.map { " \($0), then run the same export again: it goes on." } ?? ""
     return SinkError(.writeFailed, "Cannot \(verb) \(path): \(words).\(advice)", reason: reason)
+  }
+}
+
+extension SinkFile {
+  /// Opens the file at `path`.
+  init(_ path: String, _ flags: Int32, _ calls: FileCalls) throws(SinkError) {
+    let descriptor = calls.open(path, flags)
+    guard descriptor >= 0 else { throw Self.failure(-descriptor, "open", path) }
+    self.init(calls: calls, path: path, descriptor: descriptor)
   }
 }

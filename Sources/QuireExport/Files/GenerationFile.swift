@@ -43,7 +43,7 @@ struct GenerationFile {
     do throws(SinkError) {
       try read(file)
     } catch {
-      calls.close(descriptor)
+      file.close()
       throw error
     }
   }
@@ -127,20 +127,18 @@ struct GenerationFile {
     }
     let temporary = Self.temporaryPath(for: path)
     _ = calls.remove(temporary)
-    let descriptor = calls.open(temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW)
-    guard descriptor >= 0 else { throw SinkFile.failure(-descriptor, "open", temporary) }
-    let file = SinkFile(calls: calls, path: temporary, descriptor: descriptor)
+    let file = try SinkFile(temporary, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW, calls)
     do throws(SinkError) {
       try file.write(content, at: 0)
       try file.sync()
       try Self.rename(temporary, to: path, calls)
     } catch {
-      calls.close(descriptor)
+      file.close()
       _ = calls.remove(temporary)
       throw error
     }
     close()
-    self.file = SinkFile(calls: calls, path: path, descriptor: descriptor)
+    self.file = SinkFile(calls: calls, path: path, descriptor: file.descriptor)
   }
 
   /// Renames a file atomically and durably.
@@ -153,7 +151,7 @@ struct GenerationFile {
 
   /// Closes the file.
   mutating func close() {
-    if let file { calls.close(file.descriptor) }
+    file?.close()
     file = nil
   }
 }
