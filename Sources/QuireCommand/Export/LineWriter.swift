@@ -98,8 +98,7 @@ final class LineWriter {
   /// Commits, and asks the system to store the file.
   func finish() throws {
     try commit()
-    // Not every file system supports it; only lost data are an error.
-    if !confirm(), errno == EIO || errno == ENOSPC { throw failure }
+    if isFile { try OutputFailure.sync(descriptor, path: file.path) }
   }
 
   /// Commits, and stores the file and its name if either has changed since the last call.
@@ -111,9 +110,8 @@ final class LineWriter {
     (isStored, isNameStored) = (true, true)
   }
 
-  /// Asks the system to store what is committed to a file. Returns whether it did.
-  @discardableResult
-  func confirm() -> Bool { !isFile || fsync(descriptor) == 0 }
+  /// Asks the system to store what is committed to a file.
+  func confirm() { if isFile { _ = fsync(descriptor) } }
 
   /// The file's entry in a report as of the last commit; nil if the output is not a file, or if the
   /// file still has its earlier content.
@@ -142,6 +140,13 @@ struct OutputFailure: Error, CustomStringConvertible {
 
   var description: String {
     complaint + (reason == ENOSPC || reason == EDQUOT ? " Make room, then resume." : "")
+  }
+
+  /// Returns once a file survives a loss of power. Throws only if data were lost: not every file
+  /// system can confirm it.
+  static func sync(_ descriptor: Int32, path: String?) throws {
+    let reason = fsync(descriptor) == 0 ? 0 : errno
+    if [EIO, ENOSPC, EDQUOT].contains(reason) { throw OutputFailure(reason: reason, path: path) }
   }
 
   /// Writes all bytes, in as many calls as needed. While a pipe takes none, waits until

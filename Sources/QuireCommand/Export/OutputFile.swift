@@ -233,9 +233,7 @@ enum ReportFile: Equatable, Sendable {
     do {
       defer { close(descriptor) }
       try OutputFailure.write(Array(content), to: descriptor, path: path)
-      guard fsync(descriptor) == 0 || errno != EIO && errno != ENOSPC else {
-        throw OutputFailure(reason: errno, path: path)
-      }
+      try OutputFailure.sync(descriptor, path: path)
       guard rename(new, target.path) == 0 else { throw OutputFailure(reason: errno, path: path) }
     } catch {
       unlink(new)
