@@ -4,13 +4,9 @@ import QuireExport
 
 /// The ledger of a table: its row in `_quire`.
 struct SQLiteLedger {
-  /// The columns after a commit: those of the table, or of the one staged for it.
-  enum Change {
-    case live([TableColumns.Column])
-    case staged([TableColumns.Column])
-  }
+  let sink: SQLiteSink
 
-  let table: String
+  private var table: String { sink.table }
 
   /// The name of the table in which a run is staged, until it replaces the table.
   var stagedName: String { "_quire_staged_\(table)" }
@@ -34,25 +30,23 @@ struct SQLiteLedger {
       of: table, row[0] as String?, row[1] as String?, row[2] as String?, row[3] as String?)
   }
 
+  /// Writes the checkpoint, and the columns of the table or of the one staged for it.
   func write(
-    _ checkpoint: Checkpoint, _ sink: SQLiteSink, _ change: Change, _ database: Database
+    _ checkpoint: Checkpoint, _ columns: [TableColumns.Column], isStaged: Bool, _ database: Database
   ) throws {
     let line = String(decoding: checkpoint.bytes, as: UTF8.self)
-    switch change {
-    case .live(let columns):
+    let columns = try columns.storedJSON
+    if isStaged {
+      try database.execute(
+        sql: "UPDATE _quire SET checkpoint = ?, staged = ? WHERE \"table\" = ?",
+        arguments: [line, columns, table])
+    } else {
       try database.execute(
         sql: """
           INSERT INTO _quire ("table", checkpoint, settings, columns, staged) VALUES (?, ?, ?, ?, NULL) \
           ON CONFLICT DO UPDATE SET checkpoint = excluded.checkpoint, settings = excluded.settings, \
           columns = excluded.columns, staged = NULL
-          """,
-        arguments: [
-          table, line, try sink.shape.settings.storedJSON, try columns.storedJSON,
-        ])
-    case .staged(let columns):
-      try database.execute(
-        sql: "UPDATE _quire SET checkpoint = ?, staged = ? WHERE \"table\" = ?",
-        arguments: [line, try columns.storedJSON, table])
+          """, arguments: [table, line, try sink.shape.settings.storedJSON, columns])
     }
   }
 

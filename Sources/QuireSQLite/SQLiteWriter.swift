@@ -27,7 +27,7 @@ final class SQLiteWriter: @unchecked Sendable {
   init(_ sink: SQLiteSink, _ database: Database, restarts: Bool) throws {
     self.sink = sink
     self.restarts = restarts
-    ledger = SQLiteLedger(table: sink.table)
+    ledger = SQLiteLedger(sink: sink)
     // An export that begins again does not need the ledger, even if that is damaged.
     let record = try restarts ? nil : ledger.read(database)
     let exists = try database.tableExists(sink.table) || database.viewExists(sink.table)
@@ -65,8 +65,7 @@ final class SQLiteWriter: @unchecked Sendable {
       try table.takePlace(of: sink.table, database)
       isStaged = false
     }
-    try ledger.write(
-      checkpoint, sink, isStaged ? .staged(table.columns) : .live(table.columns), database)
+    try ledger.write(checkpoint, table.columns, isStaged: isStaged, database)
     try database.commit()
     isBegun = false
   }
