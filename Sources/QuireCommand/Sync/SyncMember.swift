@@ -27,7 +27,7 @@ struct SyncMember: Sendable {
     case objectsByName([SyncMember])
     /// A text, or an object.
     case textOr([SyncMember])
-    /// A preset's name, or a description.
+    /// A description, or the name of a file with one.
     case description
     /// The body of a request.
     case body
