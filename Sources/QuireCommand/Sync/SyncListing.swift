@@ -79,8 +79,6 @@ struct SyncListing: Sendable {
           try PagePath(deleted.string ?? deleted["field"]?.string ?? ""), is: deleted["value"])
       }
     }
-    try Self.checkKey(of: destination, since, deleted, at: place)
-    try Self.check(changes: changes, value, destination, pagination, at: place)
     let written = (value["parameters"] ?? .null).textsByName
     if forRequests {
       headers = try SyncFile.headers(value["headers"], at: "\(place).headers", in: folder)
@@ -110,6 +108,8 @@ struct SyncListing: Sendable {
     ) { $1 }
     let scope = scope
     since?.increment.scope = scope
+    try checkKey(at: place)
+    try checkChanges(value, at: place)
     try checkPlaceholders(written, at: place)
   }
 
@@ -124,20 +124,24 @@ struct SyncListing: Sendable {
     return sum.text
   }
 
-  private static func checkKey(
-    of destination: DestinationRequest, _ since: Since?, _ deleted: Tombstone?, at place: String
-  ) throws(SyncFileError) {
-    guard since == nil || destination.key != nil else {
-      throw SyncFileError(
-        "\(place).since",
-        "What comes again has to take the place of what is there: say by key where.")
+  /// Throws if what comes again or is gone could not be told from what is there.
+  private func checkKey(at place: String) throws(SyncFileError) {
+    for (member, isGiven) in [("since", since != nil), ("changes", changes)] where isGiven {
+      guard destination.key != nil else {
+        throw SyncFileError(
+          "\(place).\(member)",
+          "What comes again has to take the place of what is there: say by key where.")
+      }
+      guard destination.mode != .replace else {
+        throw SyncFileError(
+          place,
+          "Each run would replace all by what has changed, and what has not would be lost. Leave out mode: by its "
+            + "key, what comes again takes its own place.", member: "mode")
+      }
     }
     guard deleted == nil || destination.key != nil else {
       throw SyncFileError(
         "\(place).deleted", "What is gone has to be found to be taken away: say by key where.")
-    }
-    guard since == nil || destination.mode != .replace else {
-      throw SyncFileError(place, Self.replacesAll, member: "mode")
     }
     guard let deleted, deleted.value == nil else { return }
     guard !deleted.path.steps.isEmpty, destination.key?.paths.contains(deleted.path) != true else {
@@ -148,9 +152,17 @@ struct SyncListing: Sendable {
     }
   }
 
-  private static let replacesAll =
-    "Each run would replace all by what has changed, and what has not would be lost. Leave out mode: by its key, what "
-    + "comes again takes its own place."
+  /// Throws if the server gives no single token for later changes.
+  private func checkChanges(_ value: JSONValue, at place: String) throws(SyncFileError) {
+    guard changes else { return }
+    let reason: String? =
+      pagination.resume == nil
+      ? "The description does not say by resume what the server gives for later changes."
+      : ["for", "since", "split"].first { value[$0] != nil }.map {
+        "A listing has one token for its changes, and \($0) makes several of it."
+      }
+    if let reason { throw SyncFileError("\(place).changes", reason) }
+  }
 
   /// All placeholders for values of ancestors' items.
   var placeholders: [SyncPlaceholder] {
@@ -236,25 +248,6 @@ struct SyncListing: Sendable {
     guard since.start != nil || url.placeholders.names(of: Since.name).isEmpty else {
       throw SyncFileError(
         "\(place).start", "The first run has nothing to write into the URL: say what by start.")
-    }
-  }
-
-  private static func check(
-    changes: Bool, _ value: JSONValue, _ destination: DestinationRequest, _ pagination: Pagination,
-    at place: String
-  ) throws {
-    guard changes else { return }
-    let reason: String? =
-      destination.key == nil
-      ? "What comes again has to take the place of what is there: say by key where."
-      : pagination.resume == nil
-        ? "The description does not say by resume what the server gives for later changes."
-        : ["for", "since", "split"].first { value[$0] != nil }.map {
-          "A listing has one token for its changes, and \($0) makes several of it."
-        }
-    if let reason { throw SyncFileError("\(place).changes", reason) }
-    guard destination.mode != .replace else {
-      throw SyncFileError(place, replacesAll, member: "mode")
     }
   }
 
