@@ -1,10 +1,10 @@
 import QuireCurl
-import QuireJSON
 import QuirePagination
 import ArgumentParser
 import Foundation
 import HTTPTypes
 import Quire
+import QuireCore
 
 /// The arguments of every command that requests a listing: its address, and how to request it.
 struct RequestArguments: ParsableArguments {
@@ -220,7 +220,7 @@ enum BodyOption {
     let bytes =
       text.hasPrefix("@")
       ? try InputFile.read(String(text.dropFirst()), for: option) : Array(text.utf8)
-    let json = (try? JSONDocument(bytes).value(at: "")).map(PageRequest.Body.json)
+    let json = (try? JSONValue(parsing: bytes)).map(PageRequest.Body.json)
     // Bytes that are not UTF-8 stay bytes.
     guard let words = String(validating: bytes, as: UTF8.self) else { return .bytes(bytes) }
     let form = PageRequest.Body.form(words.trimmingCharacters(in: .newlines))
@@ -249,11 +249,10 @@ enum BodyOption {
   private static func noJSON(_ bytes: [UInt8], _ option: String) -> ValidationError {
     var reason = ""
     do {
-      _ = try JSONDocument(bytes)
-    } catch let error as PageError {
-      reason =
-        " " + error.message.replacing("JSON page", with: "JSON").replacing("page", with: "body")
-    } catch {}
+      _ = try JSONValue(parsing: bytes)
+    } catch {
+      reason = " " + error.message
+    }
     return ValidationError(
       "\(option): not JSON, and this description writes its cursor into a JSON body.\(reason)")
   }

@@ -6,11 +6,12 @@ extension JSONValue {
   /// `malformed` with the byte at which the text stops being JSON, and `limitExceeded` for more
   /// than 512 levels of nesting.
   package init(parsing text: some Sequence<UInt8>) throws(PageError) {
-    var parser = JSONValueParser(Array(text))
+    let bytes = Array(text)
+    var parser = JSONValueParser(bytes)
     do {
       self = try parser.document()
     } catch {
-      throw error.pageError
+      throw error.pageError(in: bytes)
     }
   }
 
@@ -25,12 +26,15 @@ private struct JSONValueParser {
     var expected: String
     var isTooDeep = false
 
-    var pageError: PageError {
-      isTooDeep
-        ? PageError(
+    func pageError(in bytes: [UInt8]) -> PageError {
+      guard !isTooDeep else {
+        return PageError(
           .limitExceeded, "The JSON text nests deeper than \(JSONValueParser.depth) levels.")
-        : PageError(
-          .malformed, "The text is no JSON: at byte \(offset), \(expected) should stand.")
+      }
+      let line = bytes.prefix(offset).count { $0 == 0x0A } + 1
+      return PageError(
+        .malformed,
+        "The text is no JSON: at byte \(offset) (line \(line)), \(expected) should stand.")
     }
   }
 

@@ -3,7 +3,6 @@ import Foundation
 import QuireCore
 import QuireExport
 import QuireHTTP
-import QuireJSON
 import QuirePagination
 
 /// The place at which `--from` continues an export.
@@ -26,7 +25,7 @@ struct ResumePoint: Equatable {
     let bytes =
       text.hasPrefix("@")
       ? try InputFile.read(String(text.dropFirst()), for: "--from") : Array(text.utf8)
-    guard let value = try? JSONDocument(bytes).value(at: ""), case .object(let members) = value
+    guard let value = try? JSONValue(parsing: bytes), case .object(let members) = value
     else { throw Self.refusal("that is no JSON object.") }
     if let name = Self.repeatedName(in: value) {
       throw Self.refusal("it has two members \"\(name.prefix(40))\".")

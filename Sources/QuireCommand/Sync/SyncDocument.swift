@@ -1,7 +1,6 @@
 import Foundation
 import Quire
 import QuireCore
-import QuireJSON
 import QuirePagination
 import Yams
 
@@ -17,9 +16,7 @@ struct SyncDocument {
     guard text.contains(where: { !$0.isWhitespace }) else { throw Self.empty }
     if isJSON {
       root = nil
-      value = try SyncFileError.at("the file") {
-        try JSONDocument(Array(text.utf8)).value(at: "") ?? .null
-      }
+      value = try SyncFileError.at("the file") { try JSONValue(parsing: text) }
       return
     }
     do {
@@ -100,7 +97,7 @@ struct SyncDocument {
       if node.null != nil { return .null }
       // A number only if JSON writes it the same way; a date or a version stays a text.
       guard node.int != nil || node.float != nil else { return .string(scalar.string) }
-      if case .number? = try? JSONDocument(Array(scalar.string.utf8)).value(at: "") {
+      if case .number? = try? JSONValue(parsing: scalar.string) {
         return .number(scalar.string)
       }
       // Times such as 12:30 are base-60 numbers in YAML 1.1 only.
