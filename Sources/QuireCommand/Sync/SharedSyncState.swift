@@ -201,22 +201,15 @@ final class SharedSyncState: Sendable {
     _ record: inout SyncState.Record, _ listing: SyncListing, _ neededValues: [SyncPlaceholder],
     _ parent: SyncState.Record?, _ round: Int, _ connection: PostgresConnection
   ) throws -> Plan? {
-    let isUnfinished = record.runRound > record.completeRound
     if listing.destination.mode == .once, record.completeRound > 0 {
       record.outcome = SyncRun.Outcome(kind: .complete, words: "it was read before")
-    } else if !isUnfinished, let parent, parent.lastRound(for: listing) == 0 {
-      record.outcome = .waiting(for: parent)
-    } else if !isUnfinished, let parent,
-      let outcome = try SyncRun.Outcome.missingParents(listing, record, parent)
-        ?? SyncRun.Outcome.missingValues(
-          firstParent(of: parent, for: listing, connection), for: listing, neededValues)
-    {
-      record.outcome = outcome
-    } else if isUnfinished, let outcome = SyncRun.Outcome.definitionChanged(listing, since: record)
-    {
-      record.outcome = outcome
     } else {
-      return nil
+      let refusal = try SyncRun.Outcome.refusal(
+        of: listing, record, isUnfinished: record.runRound > record.completeRound, parent,
+        neededValues
+      ) { try firstParent(of: $0, for: listing, connection) }
+      guard let refusal else { return nil }
+      record.outcome = refusal
     }
     record.endedRound = round
     try save(record, connection)

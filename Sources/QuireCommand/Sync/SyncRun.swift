@@ -29,9 +29,25 @@ struct SyncRun: Sendable {
     /// Whether no items are missing except those beyond a limit.
     var isSuccess: Bool { kind == .complete || kind == .limited }
 
+    /// Returns the outcome of a listing that cannot be read in this round; nil if it can.
+    ///
+    /// `firstValues` returns the values of one parent's item, which is checked for all: the values of
+    /// a round have the same names, unless the file was changed during it.
+    static func refusal(
+      of listing: SyncListing, _ record: SyncState.Record, isUnfinished: Bool,
+      _ parent: SyncState.Record?, _ neededValues: [SyncPlaceholder],
+      firstValues: (_ parent: SyncState.Record) throws -> String?
+    ) throws -> Outcome? {
+      if isUnfinished { return definitionChanged(listing, since: record) }
+      guard let parent else { return nil }
+      if parent.lastRound(for: listing) == 0 { return waiting(for: parent) }
+      return try missingParents(listing, record, parent)
+        ?? missingValues(firstValues(parent), for: listing, neededValues)
+    }
+
     /// Returns the outcome of a listing whose parent was never read to its end, perhaps because of
     /// a limit.
-    static func waiting(for parent: SyncState.Record) -> Outcome {
+    private static func waiting(for parent: SyncState.Record) -> Outcome {
       guard parent.outcome?.kind == .limited else {
         return Outcome(
           kind: .skipped,
@@ -45,7 +61,7 @@ struct SyncRun: Sendable {
 
     /// Returns the outcome of a child listing that was added after its parent had discarded changed
     /// items it would need; nil if all of those items are still known.
-    static func missingParents(
+    private static func missingParents(
       _ listing: SyncListing, _ record: SyncState.Record, _ parent: SyncState.Record
     ) -> Outcome? {
       guard listing.readsChangedParents,
@@ -64,7 +80,7 @@ struct SyncRun: Sendable {
     /// Returns the outcome of a listing that needs, for itself or its descendants, a value that was
     /// not stored for a parent's item; nil if all were stored, even as null. The next round reads
     /// the parents anew.
-    static func missingValues(
+    private static func missingValues(
       _ values: String?, for listing: SyncListing, _ neededValues: [SyncPlaceholder]
     ) throws -> Outcome? {
       guard let values = try values.map({ try JSONValue(parsing: $0) }) else { return nil }
@@ -164,11 +180,21 @@ struct SyncRun: Sendable {
     _ listing: SyncListing, _ neededValues: [SyncPlaceholder], _ round: Int,
     _ tell: @escaping @Sendable (SyncNote) -> Void
   ) async throws -> Outcome {
-    if let outcome = try refused(listing, neededValues) { return outcome }
-    guard let record = try begin(listing, round) else {
-      return .waiting(for: try state.record(listing.parent ?? ""))
+    var record = try state.record(listing.name)
+    let parent = try listing.parent.map { try state.record($0) }
+    let refusal = try Outcome.refusal(
+      of: listing, record, isUnfinished: record.isUnfinished, parent, neededValues
+    ) { parent in
+      let round = parent.lastRound(for: listing)
+      return try state.parent(of: parent.name, in: round..<round + 1, after: -1)?.values
     }
-    if let outcome = Outcome.definitionChanged(listing, since: record) { return outcome }
+    if let refusal { return refusal }
+    // An unfinished run keeps its record.
+    if !record.isUnfinished {
+      record.begin(listing, in: round, parentRound: parent?.lastRound(for: listing) ?? 0)
+      record.outcome = Outcome(kind: .running, words: "")
+      try state.save(record)
+    }
     let source = SyncSource(
       listing, file.client(for: listing, tell), file.origins, .noted(state, record),
       parallel: parallel)
@@ -187,35 +213,6 @@ struct SyncRun: Sendable {
     }
     let report = await export.outcome()
     return Self.outcome(report, of: listing, skipped: source.skipped, failed: source.failed)
-  }
-
-  /// Returns the outcome of a listing that would begin although its parents are not all known or
-  /// lack a value. One parent is checked for all: the values of a round have the same names, unless
-  /// the file was changed during it.
-  private func refused(_ listing: SyncListing, _ neededValues: [SyncPlaceholder]) throws -> Outcome?
-  {
-    let record = try state.record(listing.name)
-    guard let parent = try listing.parent.map({ try state.record($0) }), !record.isUnfinished else {
-      return nil
-    }
-    let round = parent.lastRound(for: listing)
-    let first = try state.parent(of: parent.name, in: round..<round + 1, after: -1)
-    return try Outcome.missingParents(listing, record, parent)
-      ?? Outcome.missingValues(first?.values, for: listing, neededValues)
-  }
-
-  /// Returns the record of the run that continues or begins; nil if the parent has no round to
-  /// read.
-  private func begin(_ listing: SyncListing, _ round: Int) throws -> SyncState.Record? {
-    var record = try state.record(listing.name)
-    // An unfinished run keeps its record.
-    if record.isUnfinished { return record }
-    let parentRound = try listing.parent.map { try state.record($0).lastRound(for: listing) }
-    guard parentRound != 0 else { return nil }
-    record.begin(listing, in: round, parentRound: parentRound ?? 0)
-    record.outcome = Outcome(kind: .running, words: "")
-    try state.save(record)
-    return record
   }
 
   private static let words = {
