@@ -185,7 +185,7 @@ final class SharedSyncState: Sendable {
       if let plan = try end(&record, listing, neededValues, parent, round, connection) {
         return plan
       }
-      if record.runRound > record.completeRound {
+      if record.hasUnfinishedUnits {
         try reopen(record, connection)
       } else {
         try begin(&record, listing, parent, round, connection)
@@ -205,8 +205,7 @@ final class SharedSyncState: Sendable {
       record.outcome = SyncRun.Outcome(kind: .complete, words: "it was read before")
     } else {
       let refusal = try SyncRun.Outcome.refusal(
-        of: listing, record, isUnfinished: record.runRound > record.completeRound, parent,
-        neededValues
+        of: listing, record, isUnfinished: record.hasUnfinishedUnits, parent, neededValues
       ) { try firstParent(of: $0, for: listing, connection) }
       guard let refusal else { return nil }
       record.outcome = refusal

@@ -118,6 +118,8 @@ final class SyncState: Sendable {
 
     /// Whether the next read continues an unfinished run.
     var isUnfinished: Bool { sinkRun > 0 || began > ended }
+    /// Whether it does so on several machines, where each unit has a run of its own.
+    var hasUnfinishedUnits: Bool { runRound > completeRound }
   }
 
   /// The names of the database's tables, which no listing may use.

@@ -29,8 +29,7 @@ struct SyncStatus {
   /// by the destination. Machines that share a destination check it themselves.
   private func refusal(of listing: SyncListing, restarts: Bool) async -> String? {
     let record = restarts ? SyncState.Record(name: listing.name) : snapshot.record(listing.name)
-    // On several machines, each unit has a run of its own.
-    let isUnfinished = file.isShared ? record.runRound > record.completeRound : record.isUnfinished
+    let isUnfinished = file.isShared ? record.hasUnfinishedUnits : record.isUnfinished
     if isUnfinished, let outcome = SyncRun.Outcome.definitionChanged(listing, since: record) {
       return outcome.words
     }
