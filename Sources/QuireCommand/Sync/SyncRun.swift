@@ -85,7 +85,7 @@ struct SyncRun: Sendable {
     ) throws -> Outcome? {
       guard let values = try values.map({ try JSONValue(parsing: $0) }) else { return nil }
       let all = listing.placeholders + neededValues.filter { $0.listing != nil }
-      return all.first { values[SyncSource.name(of: $0, for: listing.parent)] == nil }.map {
+      return all.first { values[$0.memberName(in: listing.parent)] == nil }.map {
         Outcome(
           kind: .skipped,
           words: unnoted($0, for: listing)
@@ -95,7 +95,7 @@ struct SyncRun: Sendable {
 
     static func unnoted(_ placeholder: SyncPlaceholder, for listing: SyncListing) -> String {
       "The items of \(ServerText(listing.parent ?? "")) were read before the file asked for "
-        + "\(ServerText(SyncSource.name(of: placeholder, for: listing.parent))) of them."
+        + "\(ServerText(placeholder.memberName(in: listing.parent))) of them."
     }
 
     /// Returns the outcome of a listing that the file has changed since its unfinished run began;

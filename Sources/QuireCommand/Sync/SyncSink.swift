@@ -123,7 +123,7 @@ struct SyncValues: Sendable {
     let items = try page.items.map { item in
       let members = try neededValues.map { placeholder in
         JSONValue.Member(
-          SyncSource.name(of: placeholder, for: listing.name),
+          placeholder.memberName(in: listing.name),
           try placeholder.listing == nil
             ? item.valueIfUnicode(at: placeholder.path) ?? .null
             : noted(placeholder, in: above))
@@ -147,7 +147,7 @@ struct SyncValues: Sendable {
   }
 
   private func noted(_ placeholder: SyncPlaceholder, in above: JSONValue) throws -> JSONValue {
-    guard let value = above[SyncSource.name(of: placeholder, for: listing.parent)] else {
+    guard let value = above[placeholder.memberName(in: listing.parent)] else {
       throw source.unnoted(placeholder)
     }
     return value

@@ -515,16 +515,7 @@ final class SyncSource: Sendable {
       return placeholder.listing == SyncSplit.name
         ? SyncSplit.value(placeholder.path, of: part) : since
     }
-    return values[Self.name(of: placeholder, for: listing.parent)]
-  }
-
-  /// Returns the member name of a placeholder in a parent's values: its path, with the ancestor's
-  /// name in front if it is not the parent's own item.
-  static func name(of placeholder: SyncPlaceholder, for listing: String?) -> String {
-    guard let ancestor = placeholder.listing, ancestor != listing else {
-      return placeholder.path.text
-    }
-    return "\(ancestor):\(placeholder.path.text)"
+    return values[placeholder.memberName(in: listing.parent)]
   }
 
   /// Returns the item with the members that `with` adds.

@@ -19,7 +19,7 @@ final class SyncState: Sendable {
   /// A parent's item, reduced to the values that its children need.
   struct Parent: Sendable {
     var number: Int
-    /// A JSON object of the values, with member names as `SyncSource.name(of:for:)` makes them.
+    /// A JSON object of the values, named by `SyncPlaceholder.memberName(in:)`.
     var values: String
     /// The number under which newer values of the item were stored; nil if `values` belong to
     /// `number`.

@@ -24,6 +24,13 @@ struct SyncPlaceholder: Hashable, Sendable {
     let path = String(parts.last ?? "")
     self.path = try PagePath(path.hasPrefix("/") ? path : "/\(path)")
   }
+
+  /// Returns the member name of the value among the values of an item of `parent`: its path, with
+  /// the ancestor's name in front if it is not the parent's own.
+  func memberName(in parent: String?) -> String {
+    guard let listing, listing != parent else { return path.text }
+    return "\(listing):\(path.text)"
+  }
 }
 
 extension [SyncPlaceholder] {
