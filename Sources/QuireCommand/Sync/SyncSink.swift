@@ -148,7 +148,7 @@ struct SyncValues: Sendable {
 
   private func noted(_ placeholder: SyncPlaceholder, in above: JSONValue) throws -> JSONValue {
     guard let value = above[placeholder.memberName(in: listing.parent)] else {
-      throw source.unnoted(placeholder)
+      throw listing.unnoted(placeholder)
     }
     return value
   }

@@ -2,7 +2,6 @@ import Foundation
 import Quire
 import QuireCore
 import QuireCurl
-import QuireDetect
 import QuireExport
 import QuireHTTP
 import QuireJSON
@@ -49,12 +48,10 @@ final class SyncSource: Sendable {
 
   private let listing: SyncListing
   private let client: PageClient
-  private let origins: Set<Origin>
+  private let requests: SyncRequests
   private let parents: Parents
   /// The number of parents whose listings are read at a time.
   private let parallel: Int
-  /// The members that `with` adds, and the paths at which items must not have them already.
-  private let addedMembers: [(name: String, path: PagePath)]
   private let notes = Mutex(Notes())
 
   private struct Notes {
@@ -84,12 +81,9 @@ final class SyncSource: Sendable {
   ) {
     self.listing = listing
     self.client = client
-    self.origins = origins
+    requests = SyncRequests(listing, origins)
     self.parents = parents
     self.parallel = parallel
-    addedMembers = listing.with.compactMap { member in
-      (try? PagePath(PagePath.pointer(to: member.name))).map { (member.name, $0) }
-    }
   }
 
   /// Returns a cursor through the listings of all parents, or through what has changed in them.
@@ -140,7 +134,7 @@ final class SyncSource: Sendable {
     of found: Page<RawItem>?, at place: PagePlace, _ position: Position?, _ open: OpenWalk<Int>
   ) async throws -> Page<RawItem> {
     var page = Page<RawItem>(
-      try found?.items.map { try addingMembers(of: place.parent, to: $0) } ?? [])
+      try requests.addingMembers(of: place.parent, to: found?.items ?? []))
     var tally = place.tally
     if let found { try fill(&page, from: found, at: place, &tally) }
     if let inner = found?.next {
@@ -190,7 +184,7 @@ final class SyncSource: Sendable {
   private func read(
     _ place: PagePlace, _ since: JSONValue?, _ open: OpenWalk<Int>
   ) async throws -> Page<RawItem>? {
-    if place.inner == nil, let placeholder = try missingValue(place.parent) {
+    if place.inner == nil, let placeholder = try requests.missingValue(place.parent) {
       guard listing.skipsMissing else {
         throw PageError(
           .shape,
@@ -223,7 +217,7 @@ final class SyncSource: Sendable {
     {
       let parent = try start(of: next).parent
       do {
-        guard try missingValue(parent) == nil else { return }
+        guard try requests.missingValue(parent) == nil else { return }
         try open.readAhead(of: parent.number) { try cursor(of: parent, since, by: client) }
       } catch is PageError {
         return  // Thrown again when the parent's turn comes.
@@ -332,9 +326,9 @@ final class SyncSource: Sendable {
     once.configuration.retry = .never
     let cursor: Cursor<RawItem>
     do {
-      guard try missingValue(other) == nil, try origin(of: other) == origin(of: parent) else {
-        return nil
-      }
+      guard try requests.missingValue(other) == nil,
+        try requests.origin(of: other) == requests.origin(of: parent)
+      else { return nil }
       cursor = try self.cursor(of: other, listing.since?.start, by: once)
     } catch is PageError {
       return nil
@@ -347,12 +341,6 @@ final class SyncSource: Sendable {
     } catch let error as PageError {
       return !Self.isOutage(error) && !Self.concernsAllRequests(error)
     }
-  }
-
-  private func origin(of parent: SyncState.Parent) throws -> Origin {
-    let values = try JSONValue(parsing: parent.values)
-    return try Origin(
-      url: try listing.url.filled { value($0, in: values, nil, listing.since?.start) })
   }
 
   /// Returns some of the parents after `number`, and the first of all if it is before `number`.
@@ -433,110 +421,19 @@ final class SyncSource: Sendable {
     error.response.map { [404, 410].contains($0.status.code) } ?? false
   }
 
-  /// Returns the first placeholder without a usable value: the URL needs a text, the body anything
-  /// but null. Throws `PageError` if a value that the listing needs was not stored for the parent's
-  /// item.
-  private func missingValue(_ parent: SyncState.Parent) throws -> SyncPlaceholder? {
-    let values = try JSONValue(parsing: parent.values)
-    if let unknown = listing.placeholders.first(where: { value($0, in: values) == nil }) {
-      throw unnoted(unknown)
-    }
-    return listing.url.placeholders.first { placeholder in
-      !listing.isBuiltIn(placeholder) && (value(placeholder, in: values)?.scalarText ?? "").isEmpty
-    }
-      ?? listing.body?.placeholders.first { value($0, in: values) == .null }
-  }
-
-  /// Returns the error for a value that was not stored, because the file did not ask for it when
-  /// the parent was read.
-  func unnoted(_ placeholder: SyncPlaceholder) -> PageError {
-    PageError(
-      .invalidArgument,
-      "\(SyncRun.Outcome.unnoted(placeholder, for: listing)) Begin the listing anew by --restart.")
-  }
-
-  // MARK: Requests
-
   /// Returns the cursor of a parent's listing, in parts if the file says `split`.
   private func cursor(
     of parent: SyncState.Parent, _ since: JSONValue?, by client: PageClient
   ) throws -> Cursor<RawItem> {
     let values = try JSONValue(parsing: parent.values)
     let since = try isKnown(parent) ? since : listing.since?.start
-    guard let split = listing.split else { return try cursor(values, nil, since, by: client) }
+    guard let split = listing.split else {
+      return try requests.cursor(values, nil, since, by: client)
+    }
     var range: Range<Int64>?
     if case .one(_, let part) = parents { range = part }
-    return Cursor.partitioned(by: split.split(of: range)) { [self] part in
-      try cursor(values, part, since, by: client)
+    return Cursor.partitioned(by: split.split(of: range)) { [requests] part in
+      try requests.cursor(values, part, since, by: client)
     }
-  }
-
-  private func cursor(
-    _ values: JSONValue, _ part: Partition?, _ since: JSONValue?, by client: PageClient
-  ) throws -> Cursor<RawItem> {
-    let url = try listing.url.filled { value($0, in: values, part, since) }
-    let origin = try Origin(url: url)
-    guard origins.contains(origin) else {
-      throw PageError(
-        .crossOriginLink,
-        "The listing \(ServerText(listing.name)) leads to \(origin), which the file does not name: it "
-          + "would get the header fields that are meant for others.")
-    }
-    var parameters = listing.parameters
-    var own = part.flatMap { listing.split?.parameters(of: $0) } ?? []
-    if let name = listing.since?.parameter, let since = since?.scalarText {
-      own.append((name, since))
-    }
-    parameters.removeAll { parameter in own.contains { $0.name == parameter.name } }
-    parameters += own
-    var reference = try URLReference(url)
-    if !parameters.isEmpty {
-      reference.query =
-        QueryString(reference.query).replacing(parameters.map { (name: $0.name, value: $0.text) })
-        .raw
-    }
-    var options = PageClient.RequestOptions()
-    options.headers = listing.headers
-    options.secrets = listing.secrets
-    options.method = listing.method
-    if let body = listing.body { options.body = body.filled { value($0, in: values, part, since) } }
-    return client.audited.cursor(
-      at: reference.text, pagination: listing.pagination, pageSize: listing.pageSize,
-      request: options, decoder: RawItem.decoder(for: .auto, raw: false, xmlLimits: .api))
-  }
-
-  // MARK: Items
-
-  private func value(
-    _ placeholder: SyncPlaceholder, in values: JSONValue, _ part: Partition? = nil,
-    _ since: JSONValue? = nil
-  ) -> JSONValue? {
-    if listing.isBuiltIn(placeholder) {
-      return placeholder.listing == SyncSplit.name
-        ? SyncSplit.value(placeholder.path, of: part) : since
-    }
-    return values[placeholder.memberName(in: listing.parent)]
-  }
-
-  /// Returns the item with the members that `with` adds.
-  private func addingMembers(of parent: SyncState.Parent, to item: RawItem) throws -> RawItem {
-    guard !listing.with.isEmpty else { return item }
-    for (name, path) in addedMembers where try item.compact(at: path) != nil {
-      throw PageError(
-        .invalidArgument,
-        "Items of \(ServerText(listing.name)) have a member \(ServerText(name)) of their own, which with would "
-          + "take the place of. Give its value another name.")
-    }
-    let values = try JSONValue(parsing: parent.values)
-    let members = listing.with.map { name, placeholder in
-      "\(JSONValue.string(name)):\(value(placeholder, in: values) ?? .null)"
-    }.joined(separator: ",")
-    let bytes = item.bytes.drop { $0 <= 0x20 }
-    guard bytes.first == UInt8(ascii: "{") else {
-      return try RawItem(Array("{\(members),\"value\":".utf8) + bytes + [UInt8(ascii: "}")])
-    }
-    let own = bytes.dropFirst().drop { $0 <= 0x20 }
-    let separator = own.first == UInt8(ascii: "}") ? "" : ","
-    return try RawItem(Array("{\(members)\(separator)".utf8) + own)
   }
 }
