@@ -121,16 +121,21 @@ enum BadItemsOption: Equatable, Sendable {
 
 /// Times on the command line: `90`, `90s`, `15m`, `2h`, `3d`.
 enum DurationOption {
-  private static let units = ["": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400]
+  /// The seconds of each unit of time, by its names.
+  static let units: [Substring: Int] = [
+    "s": 1, "sec": 1, "second": 1, "m": 60, "min": 60, "minute": 60, "h": 3600, "hour": 3600,
+    "d": 86_400, "day": 86_400,
+  ]
 
   /// Returns the time in `text`. Throws a usage error that names the option.
   static func duration(_ text: String, for option: String) throws -> Duration {
     let digits = text.prefix { $0.isASCII && $0.isNumber }
-    guard let count = Int32(digits), let unit = units[String(text.dropFirst(digits.count))] else {
+    let unit = text.dropFirst(digits.count)
+    guard let count = Int32(digits), let seconds = units[unit.isEmpty ? "s" : unit] else {
       throw ValidationError(
         "\(option) \(text): not a time. Write seconds, or such as 90s, 15m, 2h or 3d.")
     }
-    return .seconds(Int(count) * unit)
+    return .seconds(Int(count) * seconds)
   }
 }
 

@@ -8,11 +8,6 @@ import QuirePagination
 
 /// `--rate N/TIME[,burst=N]`: the user's own limit of requests.
 enum RateOption {
-  private static let units: [Substring: Double] = [
-    "s": 1, "sec": 1, "second": 1, "m": 60, "min": 60, "minute": 60, "h": 3600, "hour": 3600,
-    "d": 86_400, "day": 86_400,
-  ]
-
   static func rate(_ text: String, for option: String = "--rate") throws -> RequestBudget.Rate {
     let parts = text.split(separator: ",", omittingEmptySubsequences: false)
     let sides = (parts.first ?? "").split(separator: "/", omittingEmptySubsequences: false)
@@ -33,9 +28,10 @@ enum RateOption {
   private static func period(_ text: Substring) -> Duration? {
     let digits = text.prefix { $0.isASCII && $0.isNumber || $0 == "." }
     let unit = text.dropFirst(digits.count)
-    guard let seconds = units[unit.isEmpty && !digits.isEmpty ? "s" : unit] else { return nil }
+    let name = unit.isEmpty && !digits.isEmpty ? "s" : unit
+    guard let seconds = DurationOption.units[name] else { return nil }
     let number = digits.isEmpty ? 1 : Double(digits)
-    return number.flatMap { $0 > 0 && $0.isFinite ? .wait(seconds: $0 * seconds) : nil }
+    return number.flatMap { $0 > 0 && $0.isFinite ? .wait(seconds: $0 * Double(seconds)) : nil }
   }
 
   private static func wrong(_ text: String, _ option: String) -> ValidationError {
