@@ -6,7 +6,7 @@ import Synchronization
 /// It is a record lock (POSIX.1-2017, `fcntl`). The system releases it when its process ends in any
 /// way, even if another process has the file open, and tells which process holds it. It is also
 /// released when the process closes *any* descriptor of the file.
-package enum FileLock: Equatable {
+package enum FileLock {
   /// This process holds the lock now.
   case taken
   /// Another process holds the lock, named if the system tells its number: "process 12".

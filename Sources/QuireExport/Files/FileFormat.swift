@@ -3,7 +3,7 @@ public import QuirePagination
 /// The format of a file of items.
 public struct FileFormat: Hashable, Sendable {
   /// The notation of the items.
-  enum Kind: String, Hashable, Sendable, CaseIterable {
+  enum Kind: String, Sendable {
     case jsonLines
     case json
     case csv

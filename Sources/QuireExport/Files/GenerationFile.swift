@@ -157,7 +157,7 @@ struct GenerationFile {
 }
 
 /// A generation: how much of a file of items is committed.
-struct FileCommit: Codable, Equatable {
+struct FileCommit: Codable {
   /// The number of committed bytes, without the text that closes the file.
   var length = 0
   /// The CRC-32 of these bytes, in the notation of the `crc32` command.
@@ -200,8 +200,4 @@ struct FileCommit: Codable, Equatable {
 
   /// Whether the run fell short of the one that it was to replace; see `Checkpoint.fellShort`.
   var fellShort: Bool { checkpoint?.fellShort ?? false }
-}
-
-extension Checkpoint.Stored: Equatable {
-  static func == (left: Self, right: Self) -> Bool { left.checkpoint == right.checkpoint }
 }
