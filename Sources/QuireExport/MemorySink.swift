@@ -27,7 +27,7 @@ public final class MemorySink: Sink {
   ///
   /// `mode` defaults to `.upsert` with a key, and to `.once` without.
   public init(mode: SinkMode? = nil, key: PagePath? = nil) {
-    self.mode = mode ?? (key == nil ? .once : .upsert)
+    self.mode = mode ?? .standard(hasKey: key != nil)
     self.key = key
   }
 

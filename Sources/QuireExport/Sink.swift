@@ -131,6 +131,10 @@ public enum SinkMode: String, Hashable, Sendable, CaseIterable {
   /// of them than the existing run, never completes: the next run (`Checkpoint.isOver`) drops its
   /// items.
   case replace
-  /// A new run replaces existing items with the same key, and keeps the others.
+  /// A new run replaces existing items with the same key, and keeps the others. The default if items
+  /// have a key.
   case upsert
+
+  /// Returns the default of a sink whose items have a key, or none.
+  package static func standard(hasKey: Bool) -> SinkMode { hasKey ? .upsert : .once }
 }

@@ -45,7 +45,7 @@ public struct PostgresSink: Sink {
   ) {
     self.connection = connection
     self.table = table
-    self.mode = mode ?? (key == nil ? .once : .upsert)
+    self.mode = mode ?? .standard(hasKey: key != nil)
     shape = TableShape(key: key, columns: columns, item: item)
     units = PostgresDatabase(connection, preparation: PostgresUnits.tables)
   }

@@ -41,7 +41,7 @@ public struct SQLiteSink: Sink {
   ) {
     self.path = path
     self.table = table
-    self.mode = mode ?? (key == nil ? .once : .upsert)
+    self.mode = mode ?? .standard(hasKey: key != nil)
     shape = TableShape(key: key, columns: columns, item: item)
   }
 
