@@ -62,7 +62,7 @@ private struct StoringSink<Base: Sink, Store: CheckpointStore>: Sink {
     }
   }
 
-  private final class Session: SinkSession {
+  private final class Session: PausableSession {
     private let base: any SinkSession
     private let checkpoints: any CheckpointSession
     private(set) var checkpoint: Checkpoint?
@@ -80,6 +80,8 @@ private struct StoringSink<Base: Sink, Store: CheckpointStore>: Sink {
       try await checkpoints.save(checkpoint)
       self.checkpoint = checkpoint
     }
+
+    func pause() async throws { try await (base as? any PausableSession)?.pause() }
 
     func close() async {
       await base.close()

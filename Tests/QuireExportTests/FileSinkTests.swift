@@ -143,6 +143,12 @@ func raw(_ text: String) -> RawItem {
       let found = try name == "a.csv" ? folder.text(name) : folder.unzipped(name)
       #expect(found == "a,b,c\r\n1,,\r\n,2,\r\n,,3\r\n4,,\r\n")
     }
+    let stored = FileSink(folder("b.csv")).storingCheckpoints(
+      in: FileCheckpointStore(folder("state")), as: "b")
+    var limited = Export(Cursor(listing(pages)).limited(to: Limits(pages: 2)), to: stored)
+    limited.commits = .eachPage
+    try await limited.run()
+    #expect(folder.text("b.csv") == texts[1])
   }
 
   @Test("A table has no more columns than the widest spreadsheets: further names are refused")
