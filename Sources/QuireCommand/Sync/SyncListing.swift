@@ -143,8 +143,9 @@ struct SyncListing: Sendable {
       throw SyncFileError(
         "\(place).deleted", "What is gone has to be found to be taken away: say by key where.")
     }
-    guard let deleted, deleted.value == nil else { return }
-    guard !deleted.path.steps.isEmpty, destination.key?.paths.contains(deleted.path) != true else {
+    if let mark = deleted, mark.value == nil,
+      mark.path.steps.isEmpty || destination.key?.paths.contains(mark.path) == true
+    {
       throw SyncFileError(
         "\(place).deleted",
         "Every item has something there, and all would be taken away. Name what only those have that are gone, or a "
