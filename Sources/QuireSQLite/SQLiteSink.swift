@@ -52,7 +52,7 @@ public struct SQLiteSink: Sink {
   /// created with other settings, `.damaged` and `.writeFailed`.
   public func open(_ opening: SinkOpening) async throws -> any SinkSession {
     try checkName()
-    let lock = try await TableLock(database: path, table: table)
+    let lock = try TableLock(lockPath, database: path, table: table)
     do {
       let database = try SQLiteDatabase(path, isStopping: opening.isStopping)
       let writer = try await database.run { database in
@@ -60,7 +60,6 @@ public struct SQLiteSink: Sink {
       }
       return SQLiteSession(database, writer, lock, shape)
     } catch {
-      lock.release()
       if opening.isStopping(), (error as? SinkError)?.code == .inUse { throw CancellationError() }
       throw error
     }
@@ -69,7 +68,13 @@ public struct SQLiteSink: Sink {
   /// The files that SQLite and exports have beside the database at times.
   package var companions: [String] {
     let file = FileSink.resolved(path)
-    return [TableLock.path(of: file), file + "-journal", file + "-wal", file + "-shm"]
+    return [lockPath, file + "-journal", file + "-wal", file + "-shm"]
+  }
+
+  /// The path of the table's lock. Links and upper case make no difference.
+  private var lockPath: String {
+    let digest = FNV1a(TableDialect.sqlite.folded(table.utf8)).value
+    return "\(FileSink.resolved(path))-quire-\(String(digest, radix: 16))"
   }
 
   /// Throws `.unsupported` if no table can have this name.
@@ -95,7 +100,7 @@ final class SQLiteSession: SinkSession {
   private(set) var checkpoint: Checkpoint?
   private let database: SQLiteDatabase
   private let writer: SQLiteWriter
-  private let lock: TableLock
+  private var lock: TableLock?
   private let shape: TableShape
   private var pending: [TableItem] = []
   private var pendingBytes = 0
@@ -128,11 +133,37 @@ final class SQLiteSession: SinkSession {
   func close() async {
     pending = []
     await database.close()
-    lock.release()
+    lock = nil
   }
 
   private func take() -> [TableItem] {
     defer { (pending, pendingBytes) = ([], 0) }
     return pending
   }
+}
+
+/// The exclusive right to write to a table: that of a file beside the database, which exists as long
+/// as this does. The database itself cannot be locked: closing a descriptor of it would release
+/// SQLite's locks.
+final class TableLock {
+  private let path: String
+  private let claim: FileClaim
+
+  /// Throws `SinkError`: `.inUse` if another export has the right, `.writeFailed` if the file cannot
+  /// be created, `.unsupported` if the file system has no locks.
+  init(_ path: String, database: String, table: String) throws(SinkError) {
+    self.path = path
+    claim = try FileClaim(path) { other in
+      "\(database): another export, \(other), is writing to the table \(table): the two would repeat "
+        + "items. Wait for it, end it, or write to another table. Nothing was requested."
+    }
+    guard let reason = claim.lockFailure else { return }
+    throw SinkError(
+      .unsupported,
+      "\(database) is on a file system without locks (\(String(cString: strerror(reason)))), where no "
+        + "database is safe. Write to another one.", reason: reason)
+  }
+
+  // Before the lock is released: another export must not lock a file that is to be deleted.
+  deinit { unlink(path) }
 }

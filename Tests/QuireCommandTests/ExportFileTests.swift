@@ -1,4 +1,5 @@
 import Foundation
+import QuireCore
 import TestSupport
 import Testing
 
@@ -171,7 +172,9 @@ struct ExportFileTests {
       [".checkpoint", ".checkpoint.new", ".quire-replacement", ".quire-filled"].map {
         (file, file + $0)
       }
-      + ["-quire", "-journal", "-wal", "-shm"].map { (database, database + $0) }
+      + ["-quire-\(String(FNV1a("t".utf8).value, radix: 16))", "-journal", "-wal", "-shm"].map {
+        (database, database + $0)
+      }
     for (destination, other) in companions {
       for option in [["--report", other], ["--bad-items", "collect:\(other)"]] {
         let table = destination == database ? ["--table", "t"] : []

@@ -209,23 +209,6 @@ import Testing
     #expect(try tables.rows("SELECT a FROM t") == ["i3"])
   }
 
-  @Test("16-Lock: an export waits out the moment in which one into another table ends")
-  func waitsForRelease() async throws {
-    let tables = try Tables()
-    let descriptor = open(tables.path + "-quire", O_RDWR | O_CREAT | O_CLOEXEC, 0o600)
-    // The whole file, as that one has it (`F_OFD_SETLK`).
-    var lock = flock(
-      l_type: Int16(F_WRLCK), l_whence: Int16(SEEK_SET), l_start: 0, l_len: 0, l_pid: 0)
-    #expect(fcntl(descriptor, 37, &lock) == 0)
-    var waits = 0
-    let held = try await TableLock(database: tables.path, table: "t") {
-      waits += 1
-      if waits == 3 { close(descriptor) }
-    }
-    #expect(waits == 3)
-    held.release()
-  }
-
   @Test("16-Lock: a database that a link leads to is its owner's alone, and locked as any other")
   func makesLinkedDatabase() async throws {
     let tables = try Tables()
