@@ -13,6 +13,7 @@ package final class PostgresDatabase: Sendable {
   private let isPrepared = Mutex(false)
   private let preparation: String
   private let waitsAtFirst: Bool
+  private let onConnect: @Sendable (PostgresConnection) throws -> Void
 
   /// The outcome of an attempt.
   private enum Try<Value: Sendable>: Sendable {
@@ -23,22 +24,30 @@ package final class PostgresDatabase: Sendable {
     case conflict(any Error)
   }
 
-  /// Creates a database, which connects at first use. `preparation` has the statements that create
-  /// the tables, run once in their own transaction. `waitsAtFirst` is whether to wait for a server
-  /// that was never reached.
-  package init(_ target: String, preparation: String, waitsAtFirst: Bool = true) {
+  /// Creates a database, which connects at first use.
+  ///
+  /// - Parameters:
+  ///   - preparation: The statements that create the tables, run once in their own transaction; empty
+  ///     for none.
+  ///   - waitsAtFirst: Whether to wait for a server that was never reached.
+  ///   - onConnect: Work on each new connection. If it fails, the server counts as not reached.
+  package init(
+    _ target: String, preparation: String = "", waitsAtFirst: Bool = true,
+    onConnect: @escaping @Sendable (PostgresConnection) throws -> Void = { _ in }
+  ) {
     connection = PostgresConnection(target)
     self.preparation = preparation
     self.waitsAtFirst = waitsAtFirst
+    self.onConnect = onConnect
   }
 
   /// Performs work as one transaction. Repeats it if its outcome is unknown, so doing it twice must
   /// have the same effect as doing it once.
   ///
   /// `patience` is the time to wait for a server that cannot be reached, with growing delays; nil
-  /// is forever. A cancelled task makes one attempt. Once `isStopping` returns true, a server that
-  /// cannot be reached gets one more attempt, because only the connection may have been lost; then
-  /// throws `CancellationError`. Throws `SinkError`, and the errors of the work.
+  /// is forever. A cancelled task makes one attempt. Once `isStopping` returns true, throws
+  /// `CancellationError` if two attempts have not reached the server. Throws `SinkError`, and the
+  /// errors of the work.
   package func transaction<Value: Sendable>(
     patience: Duration? = PostgresDatabase.patience,
     isStopping: @Sendable () -> Bool = { false },
@@ -46,7 +55,7 @@ package final class PostgresDatabase: Sendable {
   ) async throws -> Value {
     let start = ContinuousClock.now
     var wait: Duration = .milliseconds(100)
-    var isLast = false
+    var isRepeated = false
     while true {
       let failure: any Error
       switch try await connection.run({ [self] in try attempt(work) }) {
@@ -54,8 +63,9 @@ package final class PostgresDatabase: Sendable {
       case .conflict(let error): failure = error
       case .away(let error):
         guard waitsAtFirst || isPrepared.withLock({ $0 }) else { throw error }
-        guard !isLast else { throw CancellationError() }
-        isLast = isStopping()
+        // At first, only the connection may have been lost.
+        if isRepeated, isStopping() { throw CancellationError() }
+        isRepeated = true
         failure = error
       }
       let isOver = patience.map { ContinuousClock.now - start >= $0 } ?? false
@@ -74,7 +84,7 @@ package final class PostgresDatabase: Sendable {
     _ work: (PostgresConnection) throws -> Value
   ) throws -> Try<Value> {
     do {
-      if !connection.isOpen { try connection.connect() }
+      if !connection.isOpen { try connect() }
       return .done(try transact(work))
     } catch {
       guard connection.isOpen else { return .away(error) }
@@ -85,16 +95,29 @@ package final class PostgresDatabase: Sendable {
     }
   }
 
+  private func connect() throws {
+    try connection.connect()
+    do {
+      try onConnect(connection)
+    } catch {
+      connection.close()
+      throw error
+    }
+  }
+
   private func transact<Value>(_ work: (PostgresConnection) throws -> Value) throws -> Value {
     try connection.execute("BEGIN")
     if !isPrepared.withLock({ $0 }) {
-      // Two workers may create the tables at the same time, which fails even with `IF NOT EXISTS`.
-      try connection.execute("SELECT pg_advisory_xact_lock(hashtextextended('quire', 0))")
-      try connection.execute(preparation)
-      // Releases the locks on the tables before the work takes others.
-      try connection.execute("COMMIT")
+      if !preparation.isEmpty {
+        // Two workers may create the tables at the same time, which fails even with
+        // `IF NOT EXISTS`.
+        try connection.execute("SELECT pg_advisory_xact_lock(hashtextextended('quire', 0))")
+        try connection.execute(preparation)
+        // Releases the locks on the tables before the work takes others.
+        try connection.execute("COMMIT")
+        try connection.execute("BEGIN")
+      }
       isPrepared.withLock { $0 = true }
-      try connection.execute("BEGIN")
     }
     let value = try work(connection)
     try connection.execute("COMMIT")

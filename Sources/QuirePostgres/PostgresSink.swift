@@ -57,12 +57,18 @@ public struct PostgresSink: Sink {
   /// `.writeFailed`.
   public func open(_ opening: SinkOpening) async throws -> any SinkSession {
     try checkName()
-    let writer = PostgresWriter(self, opening)
+    // The lock ends with its connection, and is taken again with the next.
+    let database = PostgresDatabase(connection, waitsAtFirst: false) { [self] connection in
+      try PostgresLedger(sink: self, connection: connection).lock()
+    }
     do {
-      let checkpoint = try await writer.open()
-      return PostgresSession(writer, checkpoint, shape)
+      let checkpoint = try await database.transaction(isStopping: opening.isStopping) {
+        [self] connection in
+        try opening.restarts ? nil : PostgresWriter(self, connection).open()
+      }
+      return PostgresSession(self, database, checkpoint, opening)
     } catch {
-      await writer.close()
+      await database.close()
       throw error
     }
   }
@@ -82,28 +88,38 @@ public struct PostgresSink: Sink {
 /// An open table of an export.
 final class PostgresSession: SinkSession {
   private(set) var checkpoint: Checkpoint?
-  private let writer: PostgresWriter
-  private let shape: TableShape
+  private let sink: PostgresSink
+  private let database: PostgresDatabase
+  /// Whether the next commit removes what is there.
+  private var restarts: Bool
+  private let isStopping: @Sendable () -> Bool
   private var pending: [TableItem] = []
 
-  init(_ writer: PostgresWriter, _ checkpoint: Checkpoint?, _ shape: TableShape) {
-    self.shape = shape
-    self.writer = writer
+  init(
+    _ sink: PostgresSink, _ database: PostgresDatabase, _ checkpoint: Checkpoint?,
+    _ opening: SinkOpening
+  ) {
+    self.sink = sink
+    self.database = database
     self.checkpoint = checkpoint
+    (restarts, isStopping) = (opening.restarts, opening.isStopping)
   }
 
   func write(_ page: SinkPage) async throws {
-    pending += try TableItem.all(of: page, shape)
+    pending += try TableItem.all(of: page, sink.shape)
   }
 
   func commit(_ checkpoint: Checkpoint) async throws {
-    try await writer.commit(pending, checkpoint)
-    pending = []
-    self.checkpoint = checkpoint
+    try await database.transaction(isStopping: isStopping) {
+      [sink, pending, restarts, last = self.checkpoint] connection in
+      try PostgresWriter(sink, connection)
+        .commit(pending, checkpoint, behind: last, restarts: restarts)
+    }
+    (pending, restarts, self.checkpoint) = ([], false, checkpoint)
   }
 
   func close() async {
     pending = []
-    await writer.close()
+    await database.close()
   }
 }
