@@ -22,28 +22,28 @@ package final class PostgresConnection: @unchecked Sendable {
   /// The SQLSTATE of the last failure since the last success; empty if the server gave none.
   private var failureState = ""
 
-  package init(_ target: String) { self.target = target }
+  init(_ target: String) { self.target = target }
 
   deinit { PQfinish(handle) }
 
   /// Performs work on the queue, where the calls below may block.
-  package func run<Value: Sendable>(_ work: @escaping @Sendable () throws -> Value) async throws
-    -> Value
-  {
+  func run<Value: Sendable>(
+    _ work: @escaping @Sendable () throws -> Value
+  ) async throws -> Value {
     try await withCheckedThrowingContinuation { continuation in
       queue.async { continuation.resume(with: Result { try work() }) }
     }
   }
 
   /// Whether the connection is open, as far as libpq knows without asking the server.
-  package var isOpen: Bool { handle != nil && PQstatus(handle) == CONNECTION_OK }
+  var isOpen: Bool { handle != nil && PQstatus(handle) == CONNECTION_OK }
 
   /// Whether the last failure was a conflict between transactions, which may not recur: a deadlock,
   /// or a failed serialization.
   var isConflict: Bool { failureState == "40P01" || failureState == "40001" }
 
   /// Closes any connection, and opens another. Throws `SinkError`.
-  package func connect() throws {
+  func connect() throws {
     PQfinish(handle)
     handle = nil
     guard Self.isWellFormed(target) else {
@@ -94,7 +94,7 @@ package final class PostgresConnection: @unchecked Sendable {
       }
   }
 
-  package func close() {
+  func close() {
     // The server may notice the end of the connection only later. Unlocking spares the next run
     // that wait.
     if PQtransactionStatus(handle) == PQTRANS_IDLE {
@@ -118,7 +118,7 @@ package final class PostgresConnection: @unchecked Sendable {
   // MARK: Statements
 
   /// Runs statements that return no rows.
-  package func execute(_ sql: String) throws {
+  func execute(_ sql: String) throws {
     let result = PQexec(handle, sql)
     defer { PQclear(result) }
     try check(result)
