@@ -374,22 +374,7 @@ extension SyncMember {
   }
 
   fileprivate static func schema(of members: [SyncMember]) -> JSONValue {
-    var schema: [JSONValue.Member] = [
-      .init("type", "object"),
-      .init(
-        "properties",
-        .object(
-          members.map { member in
-            guard case .object(let parts) = member.kind.schema else {
-              return .init(member.name, .null)
-            }
-            return .init(member.name, .object(parts + [.init("description", .string(member.note))]))
-          })),
-      .init("additionalProperties", false),
-    ]
-    let required = members.filter(\.isRequired).map { JSONValue.string($0.name) }
-    if !required.isEmpty { schema.append(.init("required", .array(required))) }
-    return .object(schema)
+    .schema(of: members.map { ($0.name, $0.kind.schema.described($0.note), $0.isRequired) })
   }
 }
 

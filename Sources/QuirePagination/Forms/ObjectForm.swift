@@ -80,16 +80,7 @@ struct FormMembers<Root: Sendable>: Sendable {
 
   var example: String { "{" + members.map(\.row.json).joined(separator: ", ") + "}" }
 
-  var schema: JSONValue {
-    var schema: [JSONValue.Member] = [
-      .init("type", "object"),
-      .init("properties", .object(members.map { .init($0.name, $0.schema) })),
-      .init("additionalProperties", false),
-    ]
-    let required = members.filter(\.isRequired).map { JSONValue.string($0.name) }
-    if !required.isEmpty { schema.append(.init("required", .array(required))) }
-    return .object(schema)
-  }
+  var schema: JSONValue { .schema(of: members.map { ($0.name, $0.schema, $0.isRequired) }) }
 
   func read(_ object: JSONValue, _ subject: String) throws(FormFailure) -> Root {
     var root = plain
@@ -189,8 +180,22 @@ extension Form {
 }
 
 extension JSONValue {
+  /// Returns the JSON Schema of an object that has no other members than these.
+  package static func schema(
+    of members: [(name: String, schema: JSONValue, isRequired: Bool)]
+  ) -> JSONValue {
+    var schema: [Member] = [
+      .init("type", "object"),
+      .init("properties", .object(members.map { .init($0.name, $0.schema) })),
+      .init("additionalProperties", false),
+    ]
+    let required = members.filter(\.isRequired).map { JSONValue.string($0.name) }
+    if !required.isEmpty { schema.append(.init("required", .array(required))) }
+    return .object(schema)
+  }
+
   /// Returns the schema with a description.
-  func described(_ note: String) -> JSONValue {
+  package func described(_ note: String) -> JSONValue {
     guard !note.isEmpty, case .object(let members) = self else { return self }
     return .object(members + [.init("description", .string(note))])
   }
