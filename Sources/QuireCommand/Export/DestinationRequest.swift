@@ -155,11 +155,11 @@ extension DestinationRequest {
       guard let place else { throw SyncFileError(at("table"), error.message) }
       throw SyncFileError(place, error.message, member: "table")
     }
-    if let twice = Self.twice(key?.paths.map(\.text) ?? []) {
+    if let twice = (key?.paths.map(\.text) ?? []).firstRepeated {
       throw SyncFileError(at("key"), "\(ServerText(twice)) is there twice. Keep one.")
     }
     let columns = columns ?? []
-    if let twice = Self.twice(columns.map { folded($0.name) }) {
+    if let twice = columns.map({ folded($0.name) }).firstRepeated {
       let names = columns.map(\.name).filter { folded($0) == twice }
       let path = columns.last { folded($0.name) == twice }?.path.text ?? ""
       throw SyncFileError(
@@ -183,11 +183,13 @@ extension DestinationRequest {
     guard table != nil, !DestinationKind.isPostgres(path) else { return name }
     return String(decoding: TableDialect.sqlite.folded(name.utf8), as: UTF8.self)
   }
+}
 
-  /// Returns the first name that appears twice.
-  private static func twice(_ names: [String]) -> String? {
-    var known: Set<String> = []
-    return names.first { !known.insert($0).inserted }
+extension Sequence where Element: Hashable {
+  /// The first element that equals an earlier one; nil if all differ.
+  var firstRepeated: Element? {
+    var known: Set<Element> = []
+    return first { !known.insert($0).inserted }
   }
 }
 

@@ -71,9 +71,8 @@ struct ResumePoint: Equatable {
     case .null, .bool, .number, .string: return nil
     case .array(let elements): return elements.lazy.compactMap(repeatedName).first
     case .object(let members):
-      var names: Set<String> = []
-      for member in members where !names.insert(member.name).inserted { return member.name }
-      return members.lazy.compactMap { repeatedName(in: $0.value) }.first
+      return members.map(\.name).firstRepeated
+        ?? members.lazy.compactMap { repeatedName(in: $0.value) }.first
     }
   }
 

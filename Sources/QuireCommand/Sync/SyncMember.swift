@@ -264,11 +264,8 @@ extension SyncMember {
   private static func checkNames(
     _ members: [JSONValue.Member], at place: String
   ) throws(SyncFileError) {
-    var names: Set<String> = []
-    for member in members where !names.insert(member.name).inserted {
-      throw SyncFileError(
-        place, "\(ServerText(member.name)) is there twice. Keep one.", member: member.name)
-    }
+    guard let name = members.map(\.name).firstRepeated else { return }
+    throw SyncFileError(place, "\(ServerText(name)) is there twice. Keep one.", member: name)
   }
 
   private func check(_ value: JSONValue, at place: String) throws(SyncFileError) {
