@@ -92,8 +92,7 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
   /// Leaving a loop does the same in the background; call this to be sure that it happened. Returns
   /// after 5 seconds at the latest.
   public func close() async {
-    reader.leave()
-    if let closing = machine.withLock({ $0.abandoned() }) { closeSoon(closing) }
+    abandon()
     await cleanup.withLock { $0 }?.value
   }
 
@@ -247,14 +246,6 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
     return refusal
   }
 
-  /// Registers the page with the loop that writes to `consumedCount`; a loop over pages has none.
-  private func opened(_ page: Page<Item>, _ consumedCount: ConsumedCount?) -> Page<Item> {
-    guard let consumedCount else { return page }
-    var page = page
-    open.withLock { $0.register(&page, count: consumedCount) }
-    return page
-  }
-
   /// Returns what a loop over items has left of a page; nil if there is nothing.
   private func leftover(for consumedCount: ConsumedCount?) -> Page<Item>? {
     hasLeftovers.load(ordering: .relaxed) ? takeLeftover(for: consumedCount) : nil
@@ -262,11 +253,12 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
 
   @inline(never)
   private func takeLeftover(for consumedCount: ConsumedCount?) -> Page<Item>? {
-    let page = open.withLock { open in
+    open.withLock { open in
       defer { hasLeftovers.store(open.hasLeftovers, ordering: .relaxed) }
-      return open.takeLeftover()
+      guard var page = open.takeLeftover() else { return nil }
+      if let consumedCount { open.register(&page, count: consumedCount) }
+      return page
     }
-    return page.map { opened($0, consumedCount) }
   }
 
   func enter() { machine.withLock { $0.entered() } }
@@ -429,7 +421,7 @@ extension Walk {
     return page
   }
 
-  /// An iterator over a walk. Dropping the last one ends the consumer's iterationToken in the walk.
+  /// An iterator over a walk. Dropping the last one leaves the walk.
   public struct Iterator: AsyncIteratorProtocol {
     private let iterationToken: IterationToken<Item>
     /// The receipts of the page that the consumer is handling.
