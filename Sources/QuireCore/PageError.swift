@@ -111,6 +111,14 @@ extension PageError.Code {
 }
 
 extension PageError {
+  /// Creates the error for one that a source threw: itself if it is a `PageError`, else
+  /// `sourceFailed`.
+  package init(ofSource error: any Error) {
+    self =
+      error as? PageError
+      ?? PageError(.sourceFailed, "The page could not be fetched: \(error)", underlying: error)
+  }
+
   /// Returns the error for a page that has `count` items although `offset` of its items were
   /// delivered before.
   package static func pageChanged(_ count: Int, _ offset: Int) -> PageError {
@@ -126,10 +134,27 @@ extension PageError {
       ])
   }
 
+  /// Adds to the error of a limit that the walk made no progress before it, because of `reason`.
+  mutating func noteWithoutProgress(_ reason: String) {
+    let words = " A walk resumed with the same limit gets no further: \(reason)."
+    if !message.hasSuffix(words) { message += words }
+  }
+
   /// Whether a retry can only fail in the same way.
   var isFinal: Bool {
     [.loopDetected, .limitExceeded, .invalidArgument, .positionMismatch, .notResumable]
       .contains(code)
+  }
+}
+
+extension Error {
+  var isLimit: Bool { (self as? PageError)?.code == .limitExceeded }
+
+  /// Whether the error is about one of a walk's `Limits`, and not about a limit on the content of a
+  /// page.
+  var isLimitOfWalk: Bool {
+    guard isLimit, let error = self as? PageError else { return false }
+    return error.remedies.contains { $0.setting.description.hasPrefix("Limits.") }
   }
 }
 

@@ -88,31 +88,6 @@ public import Synchronization
   }
 }
 
-extension Task where Success == Void, Failure == Never {
-  /// Runs the last work of a walk in a task of its own, which the consumer's cancellation does not
-  /// reach. The returned task ends with the work, or after 5 seconds even if the work ignores its
-  /// cancellation.
-  @discardableResult
-  package static func detachedCleanup(
-    _ clock: any Clock<Duration>, _ work: @escaping @Sendable () async -> Void
-  ) -> Task<Void, Never> {
-    Task {
-      let over = Suspension<Void>()
-      let work = Task {
-        await work()
-        over.resume(returning: ())
-      }
-      let alarm = Task {
-        try? await clock.sleep(for: .seconds(5))
-        over.resume(returning: ())
-      }
-      try? await over.value()
-      work.cancel()
-      alarm.cancel()
-    }
-  }
-}
-
 /// A queue that lets one task in at a time, in the order of arrival.
 ///
 /// A task that is cancelled while it waits leaves the queue at once, with `CancellationError`; the

@@ -315,17 +315,6 @@ extension Walk {
   }
 }
 
-extension Error {
-  var isLimit: Bool { (self as? PageError)?.code == .limitExceeded }
-
-  /// Whether the error is about one of a walk's `Limits`, and not about a limit on the content of a
-  /// page.
-  var isLimitOfWalk: Bool {
-    guard isLimit, let error = self as? PageError else { return false }
-    return error.remedies.contains { $0.setting.description.hasPrefix("Limits.") }
-  }
-}
-
 extension Walk {
   /// Returns the page before the first one read so far, and with each call the one before that; nil
   /// where the listing begins, or if the server does not say where it continues backward. If the

@@ -567,13 +567,3 @@ extension WalkMachine {
     return error
   }
 }
-
-extension PageError {
-  /// Creates the error for one that a source threw: itself if it is a `PageError`, else
-  /// `sourceFailed`.
-  package init(ofSource error: any Error) {
-    self =
-      error as? PageError
-      ?? PageError(.sourceFailed, "The page could not be fetched: \(error)", underlying: error)
-  }
-}

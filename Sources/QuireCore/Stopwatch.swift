@@ -1,0 +1,93 @@
+/// The time since its creation, by any clock.
+package struct Stopwatch: Sendable {
+  /// The time that has passed.
+  package let elapsed: @Sendable () -> Duration
+
+  package init(_ clock: any Clock<Duration>) {
+    elapsed = Self.start(clock)
+  }
+
+  private static func start<C: Clock<Duration>>(_ clock: C) -> @Sendable () -> Duration {
+    let beginning = clock.now
+    return { beginning.duration(to: clock.now) }
+  }
+}
+
+/// Work with a time limit.
+enum Deadline {
+  /// The error when the time was up before the work was done.
+  struct Expired: Error {}
+
+  private enum Outcome<Value: Sendable>: Sendable {
+    case done(Value)
+    case expired
+  }
+
+  /// Runs `work` for at most `time`, then cancels it and waits until it has ended.
+  ///
+  /// Throws `Expired` if the work still brought no result. Cancelling the caller cancels the work,
+  /// too.
+  static func run<Value: Sendable>(
+    within time: Duration, by clock: any Clock<Duration>,
+    _ work: @escaping @Sendable () async throws -> Value
+  ) async throws -> Value {
+    try await withThrowingTaskGroup(of: Outcome<Value>.self) { group in
+      group.addTask { .done(try await work()) }
+      group.addTask {
+        try await clock.sleep(for: time)
+        return .expired
+      }
+      defer { group.cancelAll() }
+      let first = await group.nextResult()
+      if case .success(.done(let value))? = first { return value }
+      group.cancelAll()
+      // A value that came at the same moment, or in spite of the cancellation, is not lost.
+      if case .success(.done(let value))? = await group.nextResult() { return value }
+      if case .failure(let error)? = first { throw error }
+      throw Expired()
+    }
+  }
+}
+
+extension Task where Success == Void, Failure == Never {
+  /// Runs the last work of a walk in a task of its own, which the consumer's cancellation does not
+  /// reach. The returned task ends with the work, or after 5 seconds even if the work ignores its
+  /// cancellation.
+  @discardableResult
+  package static func detachedCleanup(
+    _ clock: any Clock<Duration>, _ work: @escaping @Sendable () async -> Void
+  ) -> Task<Void, Never> {
+    Task {
+      let over = Suspension<Void>()
+      let work = Task {
+        await work()
+        over.resume(returning: ())
+      }
+      let alarm = Task {
+        try? await clock.sleep(for: .seconds(5))
+        over.resume(returning: ())
+      }
+      try? await over.value()
+      work.cancel()
+      alarm.cancel()
+    }
+  }
+}
+
+extension Duration {
+  /// The duration rounded for people: `120 ms`, `3.2 s`, `15 min`, `1 h 5 min`.
+  package var words: String {
+    let milliseconds = self / .milliseconds(1)
+    if milliseconds == 0 { return "0 s" }
+    if milliseconds < 10 { return "\((milliseconds * 100).rounded() / 100) ms" }
+    if milliseconds < 1_000 { return "\(Int(milliseconds.rounded())) ms" }
+    if milliseconds < 10_000 { return "\((milliseconds / 100).rounded() / 10) s" }
+    // Limited to what 64 bits hold, however long a pause a server asks for.
+    let seconds = Int(min(milliseconds / 1_000, 9e18).rounded())
+    let parts =
+      seconds < 3_600
+      ? [(seconds / 60, "min"), (seconds % 60, "s")]
+      : [(seconds / 3_600, "h"), (seconds / 60 % 60, "min")]
+    return parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: " ")
+  }
+}
