@@ -25,6 +25,14 @@ package final class WalkReading: Sendable {
     outer = Self.current
   }
 
+  /// The reads that the current task performs, the innermost first.
+  private static var all: some Sequence<WalkReading> {
+    sequence(state: current) { next -> WalkReading? in
+      defer { next = next?.outer }
+      return next
+    }
+  }
+
   /// Returns a number for a walk, from 1 for the first one of the process.
   static func newNumber() -> Int { walks.add(1, ordering: .relaxed).newValue }
 
@@ -34,11 +42,7 @@ package final class WalkReading: Sendable {
 
   /// The number of the walk for whose consumer the current task reads; the outermost one, if walks
   /// read through one another.
-  package static var outerWalkNumber: Int? {
-    var reading = current
-    while let outer = reading?.outer { reading = outer }
-    return reading?.number
-  }
+  package static var outerWalkNumber: Int? { all.reduce(nil) { $1.number } }
 
   /// The urgency of the page that the current task reads, if the next page may be requested before
   /// this one is decoded; else nil. It may be if a paginator reads on at once, no other walk reads
@@ -52,52 +56,27 @@ package final class WalkReading: Sendable {
   ///
   /// Throws `limitExceeded` if a walk must not read as many.
   package static func received(bytes: Int) throws(PageError) {
-    var reading = current
-    while let inner = reading {
-      try inner.allowance?.spend(bytes)
-      reading = inner.outer
-    }
+    for reading in all { try reading.allowance?.spend(bytes) }
   }
 
   /// Counts a request for the page that the current task reads, before it is sent.
   ///
   /// Throws `limitExceeded` if a walk must not send as many.
   package static func requested(_ count: Int = 1) throws(PageError) {
-    var reading = current
-    while let inner = reading {
-      try inner.allowance?.request(count)
-      reading = inner.outer
-    }
+    for reading in all { try reading.allowance?.request(count) }
   }
 
   /// Whether a walk that the current task reads for has exceeded its limit on bytes or requests, so
   /// that nothing else can be read for it either.
-  static var isOverLimit: Bool { allowances.contains(where: \.isExceeded) }
+  static var isOverLimit: Bool { all.contains { $0.allowance?.isExceeded == true } }
 
   /// Whether a walk that the current task reads for has such a limit and has delivered nothing yet:
   /// several reads at once could use up the limit.
-  static var isLimited: Bool { allowances.contains { !$0.isBegun } }
-
-  private static var allowances: [ReadAllowance] {
-    var all: [ReadAllowance] = []
-    var reading = current
-    while let inner = reading {
-      if let allowance = inner.allowance { all.append(allowance) }
-      reading = inner.outer
-    }
-    return all
-  }
+  static var isLimited: Bool { all.contains { $0.allowance?.isBegun == false } }
 
   /// Whether the current task is inside an unfinished read of `walk`.
   static func isInside(_ walk: AnyObject) -> Bool {
-    var reading = current
-    while let inner = reading {
-      if inner.walk == ObjectIdentifier(walk), !inner.isOver.load(ordering: .relaxed) {
-        return true
-      }
-      reading = inner.outer
-    }
-    return false
+    all.contains { $0.walk == ObjectIdentifier(walk) && !$0.isOver.load(ordering: .relaxed) }
   }
 
   /// Notes that the read has ended, with or without a page.
