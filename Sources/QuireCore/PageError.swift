@@ -46,7 +46,7 @@ public struct PageError: Error, Sendable {
   public var attempts: Int
 
   /// The traffic spent on the page in vain, retries included. It is part of the walk's report.
-  public var traffic = WalkReport.Traffic(requests: 0)
+  public var traffic = WalkReport.Traffic.zero
 
   /// The error that caused this one, if another one did.
   public var underlying: (any Error)?

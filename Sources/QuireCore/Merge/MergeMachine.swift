@@ -66,7 +66,7 @@ struct MergeMachine<Item: Sendable, Key: Comparable & Sendable>: Sendable {
   var positions: MergePositions
   var summary = MergeSummary()
   /// The traffic of all answers since the last page was delivered.
-  var traffic = WalkReport.Traffic(requests: 0)
+  var traffic = WalkReport.Traffic.zero
   /// The receipts of the pages whose last item was taken since the last page was delivered.
   var receipts: [PageReceipt] = []
   private(set) var isAwaited = false
@@ -133,7 +133,7 @@ struct MergeMachine<Item: Sendable, Key: Comparable & Sendable>: Sendable {
       hasMoved = true
       return action + proceed(at: now)
     }
-    traffic = traffic + page.traffic
+    traffic += page.traffic
     if let first = page.items.first {
       sources[load.source].phase = .holding(Held(page: page, isLast: isLast, isLate: isLate))
       ready.insert(load.source, key: rules.key?(first))
@@ -149,7 +149,7 @@ struct MergeMachine<Item: Sendable, Key: Comparable & Sendable>: Sendable {
   /// Handles the failure of a source. Returns nil if the load was cancelled.
   mutating func failed(_ error: any Error, by load: Load, at now: Duration) -> Action? {
     guard end(load) != nil else { return nil }
-    if let error = error as? PageError { traffic = traffic + error.traffic }
+    if let error = error as? PageError { traffic += error.traffic }
     fail(load.source, error)
     return proceed(at: now)
   }
@@ -161,7 +161,7 @@ struct MergeMachine<Item: Sendable, Key: Comparable & Sendable>: Sendable {
   /// cancelled.
   mutating func limited(_ error: PageError, by load: Load, at now: Duration) -> Action? {
     guard end(load) != nil else { return nil }
-    traffic = traffic + error.traffic
+    traffic += error.traffic
     enqueue(load.source)
     refusal = refusal ?? error
     return proceed(at: now)
@@ -232,7 +232,7 @@ extension MergeMachine {
   /// If pages without new items came before, an empty page with a position behind them comes before
   /// the error: a walk that is resumed does not read them again.
   private mutating func outcome(of refusal: PageError) -> Outcome {
-    defer { traffic = WalkReport.Traffic(requests: 0) }
+    defer { traffic = .zero }
     if hasMoved { return .page(deliver([], next: positions.position)) }
     self.refusal = nil
     var error = refusal
@@ -336,7 +336,7 @@ extension MergeMachine {
   /// brought no new item is still counted, in an error or in a page without items.
   private var conclusion: Outcome {
     mutating get {
-      defer { traffic = WalkReport.Traffic(requests: 0) }
+      defer { traffic = .zero }
       var errors: [Int: any Error] = [:]
       for (source, state) in sources.enumerated() {
         if case .failed(let error) = state.phase { errors[source] = error }

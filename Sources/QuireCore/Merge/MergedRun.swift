@@ -95,7 +95,7 @@ extension MergeMachine {
     var page = Page<Item>(items, next: next)
     page.traffic = traffic
     page.head.receipts = receipts
-    (receipts, traffic) = ([], WalkReport.Traffic(requests: 0))
+    (receipts, traffic) = ([], .zero)
     (hasMoved, hasDelivered) = (false, true)
     return page
   }

@@ -176,7 +176,7 @@ final class MergingReader<Item: Sendable, Key: Comparable & Sendable>: PageReade
       switch outcome {
       case .success(let answer):
         if answer.page == nil {
-          state.machine.traffic = state.machine.traffic + walk.takeEndTraffic()
+          state.machine.traffic += walk.takeEndTraffic()
         }
         action = state.machine.received(
           answer.page, isLast: answer.isLast, by: load, at: now)

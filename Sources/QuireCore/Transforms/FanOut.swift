@@ -197,7 +197,7 @@ struct FanOutNotes: Sendable {
   /// Whether a listing or a page without items was skipped since then.
   private(set) var hasSkipped = false
   /// The traffic that no page of the whole walk has reported yet.
-  private var traffic = WalkReport.Traffic(requests: 0)
+  private var traffic = WalkReport.Traffic.zero
 
   /// Returns the number of a listing that is begun.
   mutating func began() -> Int {
@@ -213,7 +213,7 @@ struct FanOutNotes: Sendable {
   /// Adds the traffic of a page that is not delivered itself: a page of parents, or the empty last
   /// page of a child.
   mutating func addTraffic(of page: Page<some Any>) {
-    traffic = traffic + page.traffic
+    traffic += page.traffic
     // The whole walk counts the items of children only.
     (traffic.items, traffic.badItems, traffic.duplicates) = (0, 0, 0)
   }
@@ -222,7 +222,7 @@ struct FanOutNotes: Sendable {
   mutating func noteEnd(of walk: Walk<some Sendable>, _ name: String) {
     guard walk.isOver else { return }
     walk.settle()
-    traffic = traffic + walk.takeEndTraffic()
+    traffic += walk.takeEndTraffic()
     var report = WalkReport()
     report.warnings = warnings
     report.warn(walk.report.warnings(from: name))
@@ -230,7 +230,7 @@ struct FanOutNotes: Sendable {
   }
 
   mutating func takeTraffic() -> WalkReport.Traffic {
-    defer { traffic = WalkReport.Traffic(requests: 0) }
+    defer { traffic = .zero }
     return traffic
   }
 }

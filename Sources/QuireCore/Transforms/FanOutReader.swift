@@ -376,7 +376,7 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
       Self.finish(index, &state)
     }
     state.position = places(in: state).position
-    page.traffic = page.traffic + state.notes.takeTraffic()
+    page.traffic += state.notes.takeTraffic()
     state.notes.delivered()
     return page.ofWhole(
       at: start, next: state.position, identity: identity, place: { place($0) },
@@ -394,7 +394,7 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
       guard isOrdered || !state.children.contains(where: { $0.task != nil }),
         var refusal = state.refusal.take()
       else { return nil }
-      refusal.traffic = refusal.traffic + state.notes.takeTraffic()
+      refusal.traffic += state.notes.takeTraffic()
       guard state.notes.hasSkipped else {
         if !state.notes.hasDelivered, WalkReading.isLimited {
           refusal.noteWithoutProgress(

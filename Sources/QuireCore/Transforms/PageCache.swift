@@ -140,7 +140,7 @@ struct CachedReader<Item: Sendable>: PagewiseReader {
   private static func page(_ entry: PageCache<Item>.Entry) -> Page<Item>? {
     guard case .page(var page) = entry else { return nil }
     let items = page.traffic.items
-    page.traffic = WalkReport.Traffic(requests: 0)
+    page.traffic = .zero
     page.traffic.items = items
     return page
   }

@@ -87,7 +87,7 @@ extension PagedReader {
     /// The pages in order, of which only the last may be empty.
     private var pages: [Page<Item>] = []
     /// The traffic since the last page was delivered.
-    private var traffic = WalkReport.Traffic(requests: 0)
+    private var traffic = WalkReport.Traffic.zero
     /// The warnings of the pages read since then.
     private var warnings: [WalkReport.Warning] = []
     private var adjustments: [WalkReport.Adjustment] = []
@@ -110,7 +110,7 @@ extension PagedReader {
     mutating func append(_ page: Page<Item>?) {
       guard var page else {
         isAtEnd = true
-        if let walk { traffic = traffic + walk.takeEndTraffic() }
+        if let walk { traffic += walk.takeEndTraffic() }
         if !pages.isEmpty { pages[pages.count - 1].next = nil }
         return
       }
@@ -119,7 +119,7 @@ extension PagedReader {
         pages.removeLast()
       }
       pages.append(page)
-      traffic = traffic + page.traffic
+      traffic += page.traffic
       warnings += page.warnings
       adjustments += page.head.adjustments
       isAtEnd = page.next == nil || page.nextFailure != nil
@@ -129,7 +129,7 @@ extension PagedReader {
     /// with none.
     mutating func take(_ size: Int) -> Page<Item> {
       guard let last = pages.last else {
-        defer { traffic = WalkReport.Traffic(requests: 0) }
+        defer { traffic = .zero }
         return Page.absent(after: traffic)
       }
       let before = pages.dropLast().reduce(0) { $0 + $1.items.count }
@@ -158,7 +158,7 @@ extension PagedReader {
         pages = [rest]
       }
       position = result.next
-      traffic = WalkReport.Traffic(requests: 0)
+      traffic = .zero
       warnings = []
       adjustments = []
       return result

@@ -175,13 +175,13 @@ struct RetryingReader<Item: Sendable>: PagewiseReader {
         attempts: 0)
     }
     var attempt = 1
-    var spent = WalkReport.Traffic(requests: 0)
+    var spent = WalkReport.Traffic.zero
     while true {
       do {
         let page = try await base.read(at: position)
         guard attempt > 1 else { return page }
-        var result = page ?? Page.absent(after: WalkReport.Traffic(requests: 0))
-        result.traffic = result.traffic + spent
+        var result = page ?? Page.absent(after: .zero)
+        result.traffic += spent
         result.traffic.retries += attempt - 1
         return result
       } catch let error where attempt < attempts && Self.isWorthRetrying(error) {
@@ -193,7 +193,7 @@ struct RetryingReader<Item: Sendable>: PagewiseReader {
         if pause > .zero { try await clock.sleep(for: pause) }
       } catch let error where attempt > 1 && !(error is CancellationError) {
         var failure = PageError(ofSource: error)
-        failure.traffic = failure.traffic + spent
+        failure.traffic += spent
         failure.traffic.retries += attempt - 1
         throw failure
       }

@@ -76,7 +76,7 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
     }
     if let before = backward.withLock({ $0 })?.machine.withLock({ $0.report }) {
       (report.pagesBefore, report.itemsBefore) = (before.pages, before.items)
-      report.traffic = report.traffic + before.traffic
+      report.traffic += before.traffic
       report.warn(before.warnings)
     }
     report.warn(reader.warnings(for: report.end))
@@ -200,7 +200,7 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
 
   @inline(never)
   private func receivedEnd(_ absent: Page<Item>?) -> WalkMachine.NextAction {
-    let traffic = absent?.traffic ?? WalkReport.Traffic(requests: 0)
+    let traffic = absent?.traffic ?? .zero
     allowance?.took(traffic)
     return machine.withLock { $0.receivedEnd(after: traffic, at: stopwatch.elapsed()) }
   }
@@ -209,7 +209,7 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
   /// that reads through this one.
   func takeEndTraffic() -> WalkReport.Traffic {
     machine.withLock { machine in
-      defer { machine.report.endTraffic = WalkReport.Traffic(requests: 0) }
+      defer { machine.report.endTraffic = .zero }
       return machine.report.endTraffic
     }
   }

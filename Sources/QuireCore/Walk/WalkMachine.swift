@@ -160,7 +160,7 @@ struct WalkMachine: Sendable {
     // Counted once: generic code looks up a type to ask whether an array is empty.
     let itemCount = page.items.count
     report.items += itemCount
-    report.traffic = report.traffic + page.traffic
+    report.traffic += page.traffic
     report.duplicatesDropped += page.traffic.duplicates
     report.total = page.total ?? report.total
     if let total = page.total, total.kind == .items {
@@ -198,12 +198,12 @@ struct WalkMachine: Sendable {
 
   /// Handles an answer that says that the listing ended before the page, and that took `traffic`.
   mutating func receivedEnd(
-    after traffic: WalkReport.Traffic = WalkReport.Traffic(requests: 0), at now: Duration
+    after traffic: WalkReport.Traffic = .zero, at now: Duration
   ) -> NextAction {
     endLoading(at: now)
     hasFetched = true
     report.endTraffic = traffic
-    report.traffic = report.traffic + traffic
+    report.traffic += traffic
     report.checkpoint = nil
     return finish(exhaustion)
   }
@@ -217,7 +217,7 @@ struct WalkMachine: Sendable {
       return error
     }
     let located = locate(PageError(ofSource: error), at: position)
-    report.traffic = report.traffic + located.traffic
+    report.traffic += located.traffic
     report.end = .failed(located)
     return located
   }
@@ -229,7 +229,7 @@ struct WalkMachine: Sendable {
     let position = endLoading(at: now)
     let refusal = locate(error ?? overtime(at: now), at: position)
     state = .ready(position, .refused(refusal))
-    report.traffic = report.traffic + refusal.traffic
+    report.traffic += refusal.traffic
     report.end = .failed(refusal)
     return (refusal, takeClosing())
   }

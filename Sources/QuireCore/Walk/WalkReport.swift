@@ -34,9 +34,9 @@ public struct WalkReport: Sendable {
   public package(set) var itemsBefore = 0
   /// The bytes, requests, retries and bad items of all pages, delivered or failed, in both
   /// directions, and of an answer that ended the listing without a page.
-  public package(set) var traffic = WalkReport.Traffic(requests: 0)
+  public package(set) var traffic = WalkReport.Traffic.zero
   /// The part of `traffic` that belongs to an answer that ended the listing without a page.
-  package var endTraffic = WalkReport.Traffic(requests: 0)
+  package var endTraffic = WalkReport.Traffic.zero
   /// The number of items that a deduplicating transform dropped.
   public package(set) var duplicatesDropped = 0
   /// The time in which the consumer waited for a page.
@@ -142,7 +142,7 @@ extension WalkReport {
     items += other.items
     pagesBefore += other.pagesBefore
     itemsBefore += other.itemsBefore
-    traffic = traffic + other.traffic
+    traffic += other.traffic
     duplicatesDropped += other.duplicatesDropped
     waitingForNetwork += other.waitingForNetwork
     waitingForConsumer += other.waitingForConsumer
@@ -269,6 +269,9 @@ extension WalkReport {
       self.badItems = badItems
     }
 
+    /// The traffic of nothing.
+    package static var zero: Traffic { Traffic(requests: 0) }
+
     /// Returns the sum of two fetches.
     public static func + (left: Traffic, right: Traffic) -> Traffic {
       var sum = Traffic(
@@ -279,5 +282,7 @@ extension WalkReport {
       sum.duplicates = left.duplicates + right.duplicates
       return sum
     }
+
+    package static func += (left: inout Traffic, right: Traffic) { left = left + right }
   }
 }

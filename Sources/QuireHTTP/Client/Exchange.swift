@@ -57,7 +57,7 @@ final class Exchange {
 
   init(
     _ listing: Listing, _ request: PageRequest, prepared: RedirectMachine.Hop? = nil,
-    traffic: WalkReport.Traffic = WalkReport.Traffic(requests: 0)
+    traffic: WalkReport.Traffic = .zero
   ) {
     self.listing = listing
     self.request = request

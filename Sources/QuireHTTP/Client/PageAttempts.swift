@@ -108,7 +108,7 @@ final class PageAttempts {
       // A later call begins with all attempts again.
       retry = exchange.retryMachine
       exchange.requests = 0
-      defer { exchange.traffic = WalkReport.Traffic(requests: 0) }
+      defer { exchange.traffic = .zero }
       throw exchange.describe(error, after: exchange.traffic)
     case .retry(let delay):
       exchange.retries(after: delay, failure.error)

@@ -76,7 +76,7 @@ final class PageFetch<Item: Sendable> {
   init(
     _ listing: Listing, _ decoder: any PageDecoder<Item>, _ request: PageRequest,
     for sent: Bookmark? = nil, itemOffset: Int = 0, prepared: RedirectMachine.Hop? = nil,
-    known: KnownPage? = nil, traffic: WalkReport.Traffic = WalkReport.Traffic(requests: 0)
+    known: KnownPage? = nil, traffic: WalkReport.Traffic = .zero
   ) {
     self.listing = listing
     self.decoder = decoder
@@ -174,7 +174,7 @@ final class PageFetch<Item: Sendable> {
     }
     let page = try wholePage(of: transfer)
     listing.health.pageReceived(refund: exchange.takeRefund())
-    exchange.traffic = WalkReport.Traffic(requests: 0)
+    exchange.traffic = .zero
     return page
   }
 
@@ -194,7 +194,7 @@ final class PageFetch<Item: Sendable> {
     transfer.response.permit?.end()
     self.transfer = transfer
     isBegun = true
-    exchange.traffic = WalkReport.Traffic(requests: 0)
+    exchange.traffic = .zero
     return part
   }
 
@@ -405,13 +405,10 @@ final class PageFetch<Item: Sendable> {
     head.next = continuation.next
     head.previous = continuation.previous
     head.total = continuation.total
-    let free = WalkReport.Traffic(requests: 0)
-    if let failure = continuation.nextFailure {
-      head.nextFailure = exchange.describe(failure, after: free)
-    }
+    head.nextFailure = continuation.nextFailure.map { exchange.describe($0, after: .zero) }
     head.closing = continuation.closing
     head.warnings = continuation.warnings
-    if let doubt = continuation.endDoubt { head.endDoubt = exchange.describe(doubt, after: free) }
+    head.endDoubt = continuation.endDoubt.map { exchange.describe($0, after: .zero) }
     if transfer.response.hop.text != request.url, sent == nil {
       var answered = request
       answered.url = transfer.response.hop.text

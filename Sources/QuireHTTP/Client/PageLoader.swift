@@ -328,7 +328,7 @@ package final class PageLoader<Item: Sendable>: PageReader {
   /// cost.
   private func opened() async throws -> ([JSONValue.Member]?, WalkReport.Traffic) {
     guard let request = try listing.engine.builder.opening() else {
-      return (nil, WalkReport.Traffic(requests: 0))
+      return (nil, .zero)
     }
     let fetch = PageFetch(listing, decoder, request)
     let answer = try await fetch.answer()

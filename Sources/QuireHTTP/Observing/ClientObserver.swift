@@ -102,7 +102,7 @@ public final class ObservedPage: Sendable {
     /// The time of the read, by the client's clock.
     public fileprivate(set) var time: Duration = .zero
     /// The number of items received, and the cost of fetching them, including failed attempts.
-    public fileprivate(set) var traffic = WalkReport.Traffic(requests: 0)
+    public fileprivate(set) var traffic = WalkReport.Traffic.zero
     /// Whether there was no page because the listing has ended.
     public fileprivate(set) var isEnd = false
     /// The error of the read; nil if it succeeded.
@@ -166,14 +166,14 @@ final class WalkObservation: Sendable {
           let result = try await read()
           page.end {
             $0.time = self.stopwatch.elapsed() - begin
-            $0.traffic = result?.traffic ?? WalkReport.Traffic(requests: 0)
+            $0.traffic = result?.traffic ?? .zero
             $0.isEnd = result?.head.isAbsent ?? true
           }
           return result
         } catch {
           page.end {
             $0.time = self.stopwatch.elapsed() - begin
-            $0.traffic = (error as? PageError)?.traffic ?? WalkReport.Traffic(requests: 0)
+            $0.traffic = (error as? PageError)?.traffic ?? .zero
             $0.error = error
           }
           throw error
