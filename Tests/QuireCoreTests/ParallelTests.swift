@@ -255,10 +255,10 @@ private final class HalvesReader: PageReader {
     #expect(window.width == 1)
     for width in [1, 2, 3, 4, 5, 6, 7] {
       #expect(window.width == width)
-      for _ in 0..<width { window.succeeded() }
+      for _ in 0..<width { window.succeeded(.max, after: .zero) }
     }
     #expect(window.width == 8)
-    for _ in 0..<100 { window.succeeded() }
+    for _ in 0..<100 { window.succeeded(.max, after: .zero) }
     #expect(window.width == 8)
   }
 

@@ -7,11 +7,13 @@ import Synchronization
 /// pages smaller, only one page is read ahead, and that after more and more pages without a guess.
 final class ParallelReader<Item: Sendable>: DerivedReader {
   private struct Read: Sendable {
-    var position: Position
-    var number: Int
-    var task: Task<(page: Page<Item>?, time: Duration), any Error>
+    let position: Position
+    /// Whether the read began before its page was asked for.
+    let isGuess: Bool
+    let number: Int
+    let task: Task<(page: Page<Item>?, time: Duration), any Error>
     /// The urgency of the read, which is a guess until the page is asked for.
-    var urgency: ReadUrgency
+    let urgency: ReadUrgency
   }
 
   private struct State: Sendable {
@@ -77,32 +79,30 @@ final class ParallelReader<Item: Sendable>: DerivedReader {
     } catch let error as PageError where error.code == .throttled && first.isGuess {
       // A throttled guess does not fail the page: the window is narrowed, and the page is read once
       // more.
-      state.withLock { $0.window.throttled(first.read.number) }
+      state.withLock { $0.window.throttled(first.number) }
     } catch {
-      failed(error, first.read)
+      failed(error, first)
       throw error
     }
-    let second = state.withLock { (isGuess: false, read: launch(position, &$0)) }
+    let second = state.withLock { launch(position, isGuess: false, &$0) }
     do {
       return received(try await value(of: second), second)
     } catch {
-      failed(error, second.read)
+      failed(error, second)
       throw error
     }
   }
 
   /// Takes the page's read from those that run ahead, or begins it, and begins more reads ahead.
-  private func begin(at position: Position) -> (isGuess: Bool, read: Read) {
+  private func begin(at position: Position) -> Read {
     state.withLock { state in
-      var isGuess = true
       if state.ahead.first?.position != position {
         Self.drop(&state)
-        state.ahead = [launch(position, &state)]
-        isGuess = false
+        state.ahead = [launch(position, isGuess: false, &state)]
       }
       let last = state.ahead[state.ahead.count - 1].position
       var room = state.window.width - state.ahead.count
-      if let pages { room = min(room, pages - state.window.launches) }
+      if let pages { room = min(room, pages - state.window.launched) }
       // Guesses could use up a limit before the first page is delivered; a resumed walk would get
       // no further.
       let isCautious = !state.hasDelivered && WalkReading.isLimited
@@ -110,14 +110,14 @@ final class ParallelReader<Item: Sendable>: DerivedReader {
       if room > 0, base.allowsLookAhead, !base.deliversParts, !isCautious {
         let known = base.positions(after: last, total: state.total, pages: 1...room)
         for next in known.prefix(room) {
-          state.ahead.append(launch(next, &state))
+          state.ahead.append(launch(next, isGuess: true, &state))
         }
       }
-      return (isGuess, state.ahead.removeFirst())
+      return state.ahead.removeFirst()
     }
   }
 
-  private func launch(_ position: Position, _ state: inout State) -> Read {
+  private func launch(_ position: Position, isGuess: Bool, _ state: inout State) -> Read {
     let urgency = ReadUrgency(.guess)
     let task = ReadUrgency.$current.withValue(urgency) {
       Task { [base, stopwatch] in
@@ -127,17 +127,16 @@ final class ParallelReader<Item: Sendable>: DerivedReader {
       }
     }
     return Read(
-      position: position, number: state.window.launch(), task: task, urgency: urgency)
+      position: position, isGuess: isGuess, number: state.window.launch(), task: task,
+      urgency: urgency)
   }
 
-  private func value(
-    of read: (isGuess: Bool, read: Read)
-  ) async throws -> (page: Page<Item>?, time: Duration) {
-    try await read.read.urgency.result(of: read.read.task) { dropAll() }.get()
+  private func value(of read: Read) async throws -> (page: Page<Item>?, time: Duration) {
+    try await read.urgency.result(of: read.task) { dropAll() }.get()
   }
 
   private func received(
-    _ answer: (page: Page<Item>?, time: Duration), _ read: (isGuess: Bool, read: Read)
+    _ answer: (page: Page<Item>?, time: Duration), _ read: Read
   ) -> Page<Item>? {
     var page = answer.page
     state.withLock { state in
@@ -148,9 +147,9 @@ final class ParallelReader<Item: Sendable>: DerivedReader {
       }
       state.total = page?.total ?? state.total
       if let page, page.traffic.retries > 0 {
-        state.window.throttled(read.read.number)
+        state.window.throttled(read.number)
       } else {
-        state.window.succeeded(read.read.number, after: answer.time)
+        state.window.succeeded(read.number, after: answer.time)
       }
       page?.head.adjustments += state.window.takeAdjustments()
       guard page?.next == nil || page?.next != state.ahead.first?.position else {

@@ -16,7 +16,8 @@ struct ParallelWindow: Hashable, Sendable {
   private(set) var adjustments: [WalkReport.Adjustment] = []
   private var successes = 0
   private var time = Duration.zero
-  private var launched = 0
+  /// The number of reads that have begun.
+  private(set) var launched = 0
   /// The number of the first read that began after the last narrowing.
   private var sinceNarrowing = 0
   /// The shortest time that a page took so far.
@@ -49,11 +50,8 @@ struct ParallelWindow: Hashable, Sendable {
     return launched
   }
 
-  /// The number of reads that have begun.
-  var launches: Int { launched }
-
   /// Notes that the read with this number brought its page, after `latency`.
-  mutating func succeeded(_ number: Int = .max, after latency: Duration = .zero) {
+  mutating func succeeded(_ number: Int, after latency: Duration) {
     guard number >= sinceNarrowing || trial == nil else { return }
     successes += 1
     time += latency
