@@ -92,6 +92,16 @@ struct MergePositions: Sendable {
     set(source, to: place.map(Self.entry) ?? .bool(true))
   }
 
+  /// Moves the merge behind the items of these steps. Returns the digests that are dropped for
+  /// theirs.
+  mutating func move(behind steps: some Collection<MergePlaces.Step>) -> [UInt64] {
+    // Only the last place in each source is written.
+    var latest: [Int: Position?] = [:]
+    for step in steps { latest[step.source] = .some(step.after) }
+    for (source, place) in latest { move(source, to: place) }
+    return recent.append(steps.compactMap { $0.digest })
+  }
+
   private static func entry(for place: Position) -> JSONValue {
     .array([.number(String(place.itemOffset))] + (place.value.map { [$0] } ?? []))
   }
@@ -157,10 +167,7 @@ struct MergePlaces: Sendable {
   func position(ofItem index: Int) -> Position {
     var positions = base
     let count = index < starts.count ? starts[index] : steps.count
-    var latest: [Int: Position?] = [:]
-    for step in steps.prefix(count) { latest[step.source] = .some(step.after) }
-    for (source, place) in latest { positions.move(source, to: place) }
-    _ = positions.recent.append(steps.prefix(count).compactMap { $0.digest })
+    _ = positions.move(behind: steps.prefix(count))
     return positions.position
   }
 

@@ -66,18 +66,14 @@ extension MergeMachine {
 
   /// Moves the merge behind duplicates, of which no item is delivered.
   private mutating func passOver(_ run: Run) -> Page<Item>? {
-    for step in run.steps { positions.move(step.source, to: step.after) }
+    _ = positions.move(behind: run.steps)
     if !run.steps.isEmpty { hasMoved = true }
     traffic.duplicates += run.duplicates
     return nil
   }
 
   private mutating func deliver(_ run: Run) -> Page<Item> {
-    var latest: [Int: Position?] = [:]
-    for step in run.steps { latest[step.source] = .some(step.after) }
-    for (source, place) in latest { positions.move(source, to: place) }
-    let forgotten = positions.recent.append(run.steps.compactMap { $0.digest })
-    for digest in forgotten { known.remove(digest) }
+    for digest in positions.move(behind: run.steps) { known.remove(digest) }
     traffic.duplicates += run.duplicates
 
     var page = deliver(run.items, next: isDone ? nil : positions.position)
