@@ -53,18 +53,12 @@ struct FanOutPlaces: Sendable {
   var remainingParents: Position?
   /// The position in the listing of the first of these parents; nil at its start.
   var firstChildStart: Position?
+}
 
-  init(
-    open: [(Position, Position?)] = [], remainingParents: Position? = nil,
-    firstChildStart: Position? = nil
-  ) {
-    (self.open, self.remainingParents, self.firstChildStart) = (
-      open, remainingParents, firstChildStart
-    )
-  }
-
+extension FanOutPlaces {
   /// Reads a position; `start` is where the parents begin. In order, only one listing can be open.
   init(_ position: Position, of start: Position, isOrdered: Bool) throws {
+    self.init()
     let count = position.itemOffset
     guard let value = position.value else {
       (remainingParents, firstChildStart) = (start, .place(nil, items: count))
@@ -93,7 +87,7 @@ struct FanOutPlaces: Sendable {
 
   /// Returns the places with another open listing in front.
   func adding(_ parent: Position, _ child: Position?) -> FanOutPlaces {
-    FanOutPlaces(open: [(parent, child)] + open, remainingParents: remainingParents)
+    FanOutPlaces(open: [(parent: parent, child: child)] + open, remainingParents: remainingParents)
   }
 
   /// The places as a position; nil if nothing is left.
