@@ -15,7 +15,10 @@ extension Cursor {
   public func deduplicated<Key: Hashable & Sendable>(
     known: Set<Key>? = nil, by key: @escaping @Sendable (Item) -> Key
   ) -> Cursor<Item> {
-    deriving { base, _ in DeduplicatingReader(base, known: known, key: key) }
+    deriving { base, _ in
+      DeduplicatingReader(
+        base, key: key, memory: .init(known: known ?? [], mayHaveForgotten: known == nil))
+    }
   }
 }
 
@@ -33,8 +36,8 @@ extension Remedy.Setting {
 /// Drops items whose key was met before. When a page is read again, its own items do not count as
 /// repetitions.
 final class DeduplicatingReader<Item: Sendable, Key: Hashable & Sendable>: DerivedReader {
-  private struct Memory: Sendable {
-    var known: Set<Key> = []
+  struct Memory: Sendable {
+    var known: Set<Key>
     /// The page read last, and the keys that it added.
     var last: (position: Position, keys: [Key])?
     /// Whether items whose keys are not known may have been delivered before the first page.
@@ -46,17 +49,7 @@ final class DeduplicatingReader<Item: Sendable, Key: Hashable & Sendable>: Deriv
   private let key: @Sendable (Item) -> Key
   private let memory: Mutex<Memory>
 
-  init(
-    _ base: any PageReader<Item>, known: Set<Key>?, key: @escaping @Sendable (Item) -> Key
-  ) {
-    self.base = base
-    self.key = key
-    memory = Mutex(Memory(known: known ?? [], mayHaveForgotten: known == nil))
-  }
-
-  private init(
-    copying base: any PageReader<Item>, key: @escaping @Sendable (Item) -> Key, memory: Memory
-  ) {
+  init(_ base: any PageReader<Item>, key: @escaping @Sendable (Item) -> Key, memory: Memory) {
     self.base = base
     self.key = key
     self.memory = Mutex(memory)
@@ -100,6 +93,6 @@ final class DeduplicatingReader<Item: Sendable, Key: Hashable & Sendable>: Deriv
   }
 
   func copy() -> any PageReader<Item> {
-    DeduplicatingReader(copying: base.copy(), key: key, memory: memory.withLock { $0 })
+    DeduplicatingReader(base.copy(), key: key, memory: memory.withLock { $0 })
   }
 }
