@@ -135,16 +135,11 @@ extension ListingIdentity {
   }
 
   private static func mismatch(_ differences: [String]) -> PageError {
-    let list =
-      differences.count < 2
-      ? differences.joined()
-      : differences.dropLast().joined(separator: ", ") + " and "
-        + differences[differences.count - 1]
-    return PageError(
+    PageError(
       .positionMismatch,
       """
-      The position was made by another listing than this one: they differ in \(list). Going on would \
-      lose or repeat items. Use it with the listing that made it.
+      The position was made by another listing than this one: they differ in \(differences.listed()). \
+      Going on would lose or repeat items. Use it with the listing that made it.
       """, remedies: startRemedies, attempts: 0)
   }
 

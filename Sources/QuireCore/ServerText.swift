@@ -82,6 +82,14 @@ extension Unicode.Scalar {
   }
 }
 
+extension [String] {
+  /// Returns the texts as a sentence lists them: `a, b and c`.
+  package func listed(_ conjunction: String = "and") -> String {
+    guard count > 1, let last else { return joined() }
+    return "\(dropLast().joined(separator: ", ")) \(conjunction) \(last)"
+  }
+}
+
 extension Int {
   /// Returns the number with its noun, in the plural unless it is one: `3 pages`.
   package func counted(_ one: String, _ many: String? = nil) -> String {

@@ -324,11 +324,9 @@ enum ExportStart {
       ?? (found.listing.isEmpty ? [] : ["the listing"])
     if cursor.start != found.start { differences.append("the position to begin at") }
     guard !differences.isEmpty else { return }
-    let last = differences.removeLast()
-    let list = differences.isEmpty ? last : "\(differences.joined(separator: ", ")) and \(last)"
     throw SinkError(
       .otherRequest,
-      "The destination holds an export of another request: the two differ in \(list). Export to "
+      "The destination holds an export of another request: the two differ in \(differences.listed()). Export to "
         + "another destination, or begin anew. Nothing was requested.")
   }
 }

@@ -66,8 +66,7 @@ struct MergeSummary: Sendable {
     if sources.count == 1 { return "Source \(shown[0]) of the merge" }
     let rest = sources.count - shown.count
     let names = rest > 0 ? shown + ["\(rest) more"] : shown
-    return "Sources \(names.dropLast().joined(separator: ", ")) and \(names[names.count - 1])"
-      + " of the merge"
+    return "Sources \(names.listed()) of the merge"
   }
 
   private static func reasons(_ errors: [Int: any Error]) -> String {

@@ -67,9 +67,7 @@ package struct FormFailure: Error, CustomStringConvertible {
   }
 
   static func list(_ names: [String]) -> String {
-    let quoted = names.map { "\"\($0)\"" }
-    guard quoted.count > 1, let last = quoted.last else { return quoted.first ?? "nothing" }
-    return quoted.dropLast().joined(separator: ", ") + " or " + last
+    names.isEmpty ? "nothing" : names.map { "\"\($0)\"" }.listed("or")
   }
 }
 
