@@ -522,12 +522,8 @@ extension WalkMachine {
   /// Returns words that name the members that differ. The names are the server's.
   private static func but(for changed: [String]) -> String {
     guard !changed.isEmpty else { return "" }
-    let names = changed.prefix(3).map { name in
-      let text = name.unicodeScalars.prefix(60).map { scalar in
-        scalar.isASCII && scalar.value > 0x20 && scalar.value < 0x7F && scalar != "\""
-          ? Character(scalar) : "?"
-      }
-      return name.isEmpty ? "their own text" : "\"\(String(text))\""
+    let names = changed.prefix(3).map {
+      $0.isEmpty ? "their own text" : "\"\(ServerText($0, limit: 60))\""
     }
     let others = changed.count - names.count
     let rest = others > 0 ? " and \(others.counted("other member"))" : ""
