@@ -28,8 +28,7 @@ package enum JSONText {
           index += 6
         }
       }
-      output.append(
-        contentsOf: UTF8.encode(UnicodeScalar(value) ?? "\u{FFFD}").map(Array.init) ?? [])
+      output += String(UnicodeScalar(value) ?? "\u{FFFD}").utf8
     }
   }
 
@@ -45,37 +44,29 @@ package enum JSONText {
 
   /// Returns whether the text contains the character NUL, which JSON can only write as `\u0000`.
   package static func hasNUL(_ written: UnsafeBufferPointer<UInt8>) -> Bool {
-    hasUnstorableEscapes(written) { $0 == 0 }
+    unstorableEscapes(in: written).contains { $0.unit == 0 }
   }
 
   /// Returns whether the text has escapes of characters that some databases cannot store: NUL, and
   /// halves of surrogate pairs.
-  package static func hasUnstorableEscapes(
-    _ written: UnsafeBufferPointer<UInt8>, where isMeant: (UInt32) -> Bool = { _ in true }
-  ) -> Bool {
-    guard written.contains(UInt8(ascii: "\\")) else { return false }
-    var isFound = false
-    visitUnstorable(written) { _, unit in isFound = isFound || isMeant(unit) }
-    return isFound
+  package static func hasUnstorableEscapes(_ written: UnsafeBufferPointer<UInt8>) -> Bool {
+    !unstorableEscapes(in: written).isEmpty
   }
 
   /// Replaces these escapes: NUL by its symbol U+2400, unless `keepsNUL`, and halves of surrogate
   /// pairs by U+FFFD. The text may also be a whole JSON document.
   package static func replaceUnstorableEscapes(in text: inout [UInt8], keepsNUL: Bool = false) {
-    var places: [(place: Int, digits: String)] = []
-    text.withUnsafeBufferPointer { text in
-      visitUnstorable(text) { place, unit in
-        if unit != 0 || !keepsNUL { places.append((place, unit == 0 ? "2400" : "fffd")) }
-      }
-    }
-    for (place, digits) in places {
-      text.replaceSubrange(place + 2..<place + 6, with: digits.utf8)
+    let found = text.withUnsafeBufferPointer { unstorableEscapes(in: $0) }
+    for (place, unit) in found where unit != 0 || !keepsNUL {
+      text.replaceSubrange(place + 2..<place + 6, with: (unit == 0 ? "2400" : "fffd").utf8)
     }
   }
 
-  private static func visitUnstorable(
-    _ written: UnsafeBufferPointer<UInt8>, _ found: (_ place: Int, _ unit: UInt32) -> Void
-  ) {
+  private static func unstorableEscapes(
+    in written: UnsafeBufferPointer<UInt8>
+  ) -> [(place: Int, unit: UInt32)] {
+    var found: [(place: Int, unit: UInt32)] = []
+    guard written.contains(UInt8(ascii: "\\")) else { return found }
     var index = 0
     while index + 1 < written.count {
       guard written[index] == UInt8(ascii: "\\") else {
@@ -96,9 +87,10 @@ package enum JSONText {
         index += 12
         continue
       }
-      if unit == 0 || unit & 0xF800 == 0xD800 { found(index, unit) }
+      if unit == 0 || unit & 0xF800 == 0xD800 { found.append((index, unit)) }
       index += 6
     }
+    return found
   }
 
   private static func unit(_ written: UnsafeBufferPointer<UInt8>, at start: Int) -> UInt32 {
