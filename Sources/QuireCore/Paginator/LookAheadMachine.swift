@@ -212,22 +212,14 @@ struct LookAheadMachine<Item: Sendable>: Sendable {
   }
 
   private mutating func take(_ delivery: Delivery) -> Page<Item> {
-    let page = takeNext(delivery)
+    let page =
+      switch delivery {
+      case .page: buffer.takePage()
+      case .items(let consumedCount):
+        buffer.takeItems(bounds(), while: state, consumedCount: consumedCount)
+      }
     pace.served(page.items.count, at: now)
     return page
-  }
-
-  private mutating func takeNext(_ delivery: Delivery) -> Page<Item> {
-    guard case .items(let consumedCount) = delivery else { return buffer.takePage() }
-    var isLoading = false
-    var isIdle = false
-    switch state {
-    case .loading, .cancelling: isLoading = true
-    case .idle: isIdle = true
-    case .failed, .exhausted: break
-    }
-    return buffer.takeItems(
-      bounds(), isLoading: isLoading, isIdle: isIdle, consumedCount: consumedCount)
   }
 }
 
@@ -256,6 +248,14 @@ struct LookAhead: Sendable {
     case failed(any Error, isDelivered: Bool)
     /// The walk is over. Final.
     case exhausted
+
+    /// Whether a load runs.
+    var isLoading: Bool {
+      switch self {
+      case .loading, .cancelling: true
+      case .idle, .failed, .exhausted: false
+      }
+    }
   }
 
   /// What a consumer asks for.

@@ -59,16 +59,14 @@ struct PageBuffer<Item: Sendable>: Sendable {
 
   /// Delivers as many items as there are before the next page becomes due.
   mutating func takeItems(
-    _ limits: LookAhead, isLoading: Bool, isIdle: Bool, consumedCount: ConsumedCount?
+    _ limits: LookAhead, while state: LookAhead.State, consumedCount: ConsumedCount?
   ) -> Page<Item> {
-    var page = takeItems(limits, isLoading: isLoading, isIdle: isIdle)
+    var page = takeItems(limits, while: state)
     if let consumedCount { delivered.open.register(&page, count: consumedCount) }
     return page
   }
 
-  private mutating func takeItems(
-    _ limits: LookAhead, isLoading: Bool, isIdle: Bool
-  ) -> Page<Item> {
+  private mutating func takeItems(_ limits: LookAhead, while state: LookAhead.State) -> Page<Item> {
     // Items that a loop has left come one by one, because each may make the next page due.
     if let page = delivered.open.takeLeftover(limit: 1) {
       consumed += 1
@@ -78,11 +76,11 @@ struct PageBuffer<Item: Sendable>: Sendable {
     var progress = progress
     progress.consumed += 1
     var size = unread
-    if isLoading {
+    if state.isLoading {
       // The page that arrives moves the threshold, so the consumer has to ask again after every
       // item, unless that page takes the last room there is.
       if hasRoom(for: limits, pending: 1, isBegun: true) { size = 1 }
-    } else if isIdle, hasRoom(for: limits, isBegun: true) {
+    } else if case .idle = state, hasRoom(for: limits, isBegun: true) {
       if limits.threshold.isExceeded(progress) {
         if hasRoom(for: limits, pending: 1, isBegun: true) { size = 1 }
       } else if let due = limits.threshold.trigger(after: progress) {

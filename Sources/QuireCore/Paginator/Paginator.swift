@@ -305,19 +305,12 @@ extension Paginator {
       report.waitingForNetwork = times.forNetwork
       report.waitingForConsumer = times.forConsumer
       report.end = end(ofWalk: report.end, isRead: isRead, isIterated: isIterated)
-      if !isRead || isLoading { report.nextFailure = nil }
+      if !isRead || state.isLoading { report.nextFailure = nil }
       report.markCheckpoint()
       return report
     }
 
     private var isExhausted: Bool { if case .exhausted = state { true } else { false } }
-
-    private var isLoading: Bool {
-      switch state {
-      case .loading, .cancelling: true
-      case .idle, .failed, .exhausted: false
-      }
-    }
 
     /// Returns why no more pages come to the consumer, if the walk ended with `end`.
     private func end(
