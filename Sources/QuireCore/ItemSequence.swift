@@ -66,54 +66,6 @@ extension ItemSequence: Sendable where Pages: Sendable {}
 @available(*, unavailable)
 extension ItemSequence.Iterator: Sendable {}
 
-/// A run of items of one page of the source, by their offsets in it, in ascending order.
-///
-/// A filtered page skips offsets, and a repaged one joins items of several pages. Origins let both
-/// be cut, and resumed at exactly one item.
-package struct ItemOrigins: Hashable, Sendable {
-  /// Where the source's page starts; its `itemOffset` is 0.
-  package var page: Position
-  package var offsets: [Int]
-  /// The places of the items of a page composed from pages of other listings; `offsets` are then
-  /// indices into them. Nil for a page of a source.
-  var places: ItemPlaces?
-
-  /// Returns the position of the run's item at `index`.
-  func position(at index: Int) -> Position {
-    places?.position(offsets[index]) ?? page.at(itemOffset: offsets[index])
-  }
-
-  /// Returns a run of the same page with these offsets.
-  func with(offsets: [Int]) -> ItemOrigins {
-    ItemOrigins(page: page, offsets: offsets, places: places)
-  }
-}
-
-/// The positions of the items of a page composed from pages of other listings.
-///
-/// They are computed on demand, because each of them names every listing that is open.
-package final class ItemPlaces: Sendable {
-  /// The position of the item at an index or, behind the last item, the one at which the walk
-  /// continues.
-  let position: @Sendable (Int) -> Position
-  /// The anchor of the item at an index; see `Page.anchor(ofItem:)`.
-  let anchor: @Sendable (Int) -> Position?
-
-  init(
-    _ position: @escaping @Sendable (Int) -> Position,
-    anchor: @escaping @Sendable (Int) -> Position?
-  ) {
-    (self.position, self.anchor) = (position, anchor)
-  }
-}
-
-extension ItemPlaces: Hashable {
-  /// Whether both belong to the same page.
-  package static func == (left: ItemPlaces, right: ItemPlaces) -> Bool { left === right }
-  /// Hashes the identity that `==` compares.
-  package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self)) }
-}
-
 /// The number of items of its page that a loop over items has consumed. The loop writes it with
 /// each item; the walk or paginator that delivered the page reads it.
 @usableFromInline final class ConsumedCount: Sendable {
