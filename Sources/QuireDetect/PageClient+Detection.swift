@@ -29,9 +29,7 @@ extension PageClient {
     let longest = Self.longestDetectedPage
     let limits = client.configuration.transferLimits
     client.configuration.transferLimits.decodedBytes = min(limits.decodedBytes, longest)
-    let first = PageRequest(
-      method: request.method, url: request.url(for: url), headerFields: request.headers,
-      body: request.body)
+    let first = request.request(at: url)
     let placeholders = try RequestPlaceholder.all(in: first)
     let lenient = LenientPageDecoder(decoder: decoder)
     // Only the answer is used, not its items, so any description will do.

@@ -158,9 +158,7 @@ extension PageClient {
     request: RequestOptions = RequestOptions(), decoder: any PageDecoder<Item>,
     delivery: PageDelivery = .whole
   ) -> Cursor<Item> {
-    let first = PageRequest(
-      method: request.method, url: request.url(for: url), headerFields: request.headers,
-      body: request.body)
+    let first = request.request(at: url)
     let audit = auditor.map { auditor in
       { @Sendable in
         auditor(
@@ -232,12 +230,14 @@ extension PageClient {
       self.parameters = parameters
     }
 
-    /// Returns the URL with `parameters` added. A malformed URL is returned as it is, and refused
-    /// when it is sent.
-    package func url(for text: String) -> String {
-      guard !parameters.isEmpty, var url = try? URLReference(text) else { return text }
-      url.query = QueryString(url.query).replacing(parameters.map { ($0.key, $0.value) }).raw
-      return url.text
+    /// Returns the request for the first page at `url`, with `parameters` added. A malformed URL
+    /// stays as it is, and is refused when it is sent.
+    package func request(at url: String) -> PageRequest {
+      var request = PageRequest(method: method, url: url, headerFields: headers, body: body)
+      guard !parameters.isEmpty, var target = try? URLReference(url) else { return request }
+      target.query = QueryString(target.query).replacing(parameters.map { ($0.key, $0.value) }).raw
+      request.url = target.text
+      return request
     }
   }
 }
@@ -273,12 +273,10 @@ extension PageClient {
   ) -> Cursor<Item> {
     let pagination = Pagination(
       next: .body("/"), send: .request, items: items, policy: policy)
-    let first = PageRequest(
-      method: request.method, url: request.url(for: url), headerFields: request.headers,
-      body: request.body)
     return cursor(decoder, delivery) {
       try Listing(
-        client: self, pagination: pagination, first: first, secrets: request.secrets, custom: next)
+        client: self, pagination: pagination, first: request.request(at: url),
+        secrets: request.secrets, custom: next)
     }
   }
 }
