@@ -36,7 +36,7 @@ package struct Redactor: Sendable {
       + searchable.flatMap(Base64.embeddedDigits).filter {
         $0.count >= Secret.minimumSearchableLength
       }.flatMap { trace in
-        [trace, Self.urlSafe(trace)].map { SecretPattern($0, shortestBeginning: 4) }
+        [trace, Base64.urlSafe(trace)].map { SecretPattern($0, shortestBeginning: 4) }
       }
   }
 
@@ -171,16 +171,6 @@ package struct Redactor: Sendable {
   /// The number of bytes before a cut in which a secret may begin; enough for one in many escapes.
   private static let longestBeginning = 4 << 10
 
-  private static func urlSafe(_ digits: [UInt8]) -> [UInt8] {
-    digits.map {
-      switch $0 {
-      case UInt8(ascii: "+"): UInt8(ascii: "-")
-      case UInt8(ascii: "/"): UInt8(ascii: "_")
-      default: $0
-      }
-    }
-  }
-
   private static func parameters(of url: String) -> [(name: String, encoded: String)] {
     let query = url.utf8.drop { $0 != UInt8(ascii: "?") }.dropFirst()
     return query.isEmpty ? [] : QueryString(String(Substring(query))).pairs
@@ -230,10 +220,7 @@ struct Secret: Hashable, Sendable {
   /// identifier.
   var encoded: [Secret] {
     Base64.embeddedDigits(of: value).enumerated().flatMap { lead, trace -> [Secret] in
-      let forURLs = trace.map {
-        $0 == UInt8(ascii: "+")
-          ? UInt8(ascii: "-") : $0 == UInt8(ascii: "/") ? UInt8(ascii: "_") : $0
-      }
+      let forURLs = Base64.urlSafe(trace)
       let plain = Secret(id: "\(id)!\(lead)", value: trace)
       return forURLs == trace ? [plain] : [plain, Secret(id: "\(id)!\(lead)u", value: forURLs)]
     }.filter(\.isSearchable)

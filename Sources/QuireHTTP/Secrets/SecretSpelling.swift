@@ -163,6 +163,17 @@ enum Base64 {
     }
   }
 
+  /// Returns digits in the alphabet for URLs (RFC 4648, §5).
+  static func urlSafe(_ digits: [UInt8]) -> [UInt8] {
+    digits.map {
+      switch $0 {
+      case UInt8(ascii: "+"): UInt8(ascii: "-")
+      case UInt8(ascii: "/"): UInt8(ascii: "_")
+      default: $0
+      }
+    }
+  }
+
   /// Returns the text that `text` encodes, in either alphabet; nil for invalid base 64.
   static func decode(_ text: some StringProtocol) -> String? {
     var digits = text.utf8.filter { $0 != UInt8(ascii: "=") }.map { byte in
