@@ -162,7 +162,7 @@ struct OutageMachine {
       self = OutageMachine()
       return .zero
     }
-    return RetryPolicy.longestWait(beforeProbe: probes + 1) * (0.5 + random / 2)
+    return RetryPolicy.wait(beforeProbe: probes + 1, random: random)
   }
 }
 

@@ -121,7 +121,8 @@ struct RetryMachine {
     if let wait = failure.retryAfter { return .retry(after: wait) }
     let longest = policy.longestDelay(afterFailures: failures, throttled: failure.isThrottling)
     let owed =
-      policy.patience > .zero ? Self.wait(beforeProbe: debt - RetryPolicy.credit, random) : .zero
+      policy.patience > .zero
+      ? RetryPolicy.wait(beforeProbe: debt - RetryPolicy.credit, random: random) : .zero
     return .retry(after: max(longest * random, owed))
   }
 
@@ -144,7 +145,9 @@ struct RetryMachine {
     }
     if let error = debtError(error, debt: debt) { return .fail(error) }
     let probe = max(outages - 1, debt - RetryPolicy.credit, probes)
-    let own = probe > 0 ? Self.wait(beforeProbe: probe, random) : policy.delay * random
+    let own =
+      probe > 0
+      ? RetryPolicy.wait(beforeProbe: probe, random: random) : policy.delay * random
     let wait = max(min(own, remaining), failure.retryAfter ?? .zero)
     return .probe(after: wait, remaining: remaining)
   }
@@ -168,10 +171,6 @@ struct RetryMachine {
     if let error = debtError(error, debt: debt) { return .fail(error) }
     pauses += 1
     return .retry(after: wait)
-  }
-
-  private static func wait(beforeProbe probe: Int, _ random: Double) -> Duration {
-    probe > 0 ? RetryPolicy.longestWait(beforeProbe: probe) * (0.5 + random / 2) : .zero
   }
 
   /// Returns the error if the walks of the host have retried more than their pages pay for; nil

@@ -109,10 +109,11 @@ public struct RetryPolicy: Hashable, Sendable {
     return Self.credit + 2 * (12 + Int(further))
   }
 
-  /// Returns the longest wait before probe number `probe`, from 1 on; the actual wait is between
-  /// half and all of it.
-  static func longestWait(beforeProbe probe: Int) -> Duration {
-    min(longestProbe, firstProbe * (1 << min(max(probe - 1, 0), 30)))
+  /// Returns the wait before probe number `probe`, from 1 on: between half and all of the longest
+  /// one, as `random` says, which is from 0..<1. Zero for no probe.
+  static func wait(beforeProbe probe: Int, random: Double) -> Duration {
+    guard probe > 0 else { return .zero }
+    return min(longestProbe, firstProbe * (1 << min(probe - 1, 30))) * (0.5 + random / 2)
   }
 
   /// Returns the longest delay before attempt `failures + 1`; the actual delay is a random part of
