@@ -189,3 +189,17 @@ struct RetryQuota {
   /// Returns tokens after a success: the cost of the page's last retry, but at least one.
   mutating func earn(_ refund: Int) { spent = max(0, spent - max(1, refund)) }
 }
+
+/// The retries to a host that no page has paid for: ten pages pay for one retry.
+struct RetryDebt: Sendable {
+  private var tenths = 0
+
+  /// Counts a retry.
+  mutating func retried() { tenths += 10 }
+
+  /// Counts a page.
+  mutating func pageReceived() { tenths = max(0, tenths - 1) }
+
+  /// The number of owed retries.
+  var count: Int { tenths / 10 }
+}

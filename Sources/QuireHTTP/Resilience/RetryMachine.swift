@@ -242,6 +242,17 @@ struct RetryMachine {
   }
 }
 
+extension PageError.Code {
+  /// The number of attempts that may help against a failure of the connection or the body.
+  var cure: RetryMachine.Cure {
+    switch self {
+    case .connectFailed, .timedOut, .truncated: .retries
+    case .protocolViolation, .corruptEncoding: .oneRetry
+    default: .none
+    }
+  }
+}
+
 extension Remedy {
   /// The remedy of waiting for as long as the server asks.
   static let longerRetryAfter = Remedy(

@@ -1,6 +1,3 @@
-import QuireCore
-import QuirePagination
-
 /// The conditions under which a failed request for a page is sent again, and the delays before.
 ///
 /// Delays are exponential with full jitter: before attempt n+1, a random time between zero and
@@ -123,31 +120,4 @@ public struct RetryPolicy: Hashable, Sendable {
     // Limits the shift: 2³⁰ times any delay exceeds every sensible maximum.
     return min(maximumDelay, base * (1 << min(max(failures - 1, 0), 30)))
   }
-}
-
-extension PageError.Code {
-  /// The number of attempts that may help against a failure of the connection or the body.
-  var cure: RetryMachine.Cure {
-    switch self {
-    case .connectFailed, .timedOut, .truncated: .retries
-    case .protocolViolation, .corruptEncoding: .oneRetry
-    default: .none
-    }
-  }
-}
-
-/// The retries to a host that no page has paid for: ten pages pay for one retry.
-struct RetryDebt: Sendable {
-  private var tenths = 0
-
-  init() {}
-
-  /// Counts a retry.
-  mutating func retried() { tenths += 10 }
-
-  /// Counts a page.
-  mutating func pageReceived() { tenths = max(0, tenths - 1) }
-
-  /// The number of owed retries.
-  var count: Int { tenths / 10 }
 }
