@@ -1,4 +1,3 @@
-import QuirePagination
 import QuireCore
 
 /// Decides which credential a request carries, and when the credential is renewed, once for all

@@ -1,5 +1,4 @@
 public import HTTPTypes
-import QuirePagination
 
 #if canImport(FoundationEssentials)
   public import FoundationEssentials

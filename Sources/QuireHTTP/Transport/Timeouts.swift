@@ -1,5 +1,3 @@
-import QuirePagination
-
 /// The maximum durations of the phases of a request.
 ///
 /// Waiting for a free connection does not count, so that a thousand queued requests to one host do
