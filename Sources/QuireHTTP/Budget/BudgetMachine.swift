@@ -41,7 +41,14 @@ struct BudgetMachine {
   }
 
   private struct Host {
-    var lanes: [Int: (rate: RateMachine, queue: UrgencyQueue)] = [:]
+    /// The limits and the waiting requests of one lane.
+    struct LaneState {
+      var rate = RateMachine()
+      var queue = UrgencyQueue()
+    }
+
+    /// The lanes by their accounts.
+    var lanes: [Int: LaneState] = [:]
     var waiting = 0
     /// The account of the lane whose waiting request was granted last; lanes take turns.
     var turn = 0
@@ -65,6 +72,53 @@ struct BudgetMachine {
         !lane.queue.isEmpty || !lane.rate.isForgettable(budget, at: now)
       }
       mostLanes = max(BudgetMachine.fewLanes, lanes.count * 2)
+    }
+
+    /// Asks for a request to go out, if the limits on all hosts together let it (`mayGo`).
+    mutating func ask(
+      _ request: Request, id: Int, _ budget: RequestBudget, isFull: Bool, mayGo: Bool,
+      at now: Duration
+    ) -> Answer {
+      let account = request.lane.account
+      if lanes.count >= mostLanes { forgetLanes(budget, at: now) }
+      let isUnlimited =
+        budget.rate == nil && budget.requestsPerHost == nil && budget.requestsTotal == nil
+        && !isFull
+      let isKnown = hasAnswered && atOnce == nil && waiting == 0
+      if isUnlimited, isKnown, request.interval == .zero, lanes[account]?.rate.isFree ?? true {
+        return .free
+      }
+      // Changed in the dictionary, because a copy would copy all waiting requests.
+      let verdict = lanes[account, default: LaneState()].rate.verdict(budget, at: now)
+      if case .at(let time, true) = verdict, time - now > request.longest {
+        return .refused(time - now)
+      }
+      // Waiting requests of other lanes need no check: while there is room, they only wait for the
+      // server.
+      if verdict == .now, mayGo, lanes[account]?.queue.isEmpty ?? true,
+        inFlight < capacity(budget)
+      {
+        inFlight += 1
+        return .granted(grant(account, budget, interval: request.interval, at: now))
+      }
+      lanes[account, default: LaneState()].queue.add(
+        id,
+        .init(
+          walk: request.walk, urgency: request.urgency, longest: request.longest,
+          interval: request.interval))
+      waiting += 1
+      switch verdict {
+      case .at(let time, let isServers): return .wait(until: time, isServers ? .limit : .rate)
+      case .afterAnswer: return .wait(until: nil, .limit)
+      case .now where mayGo: return .wait(until: nil, .connections)
+      case .now: return .wait(until: nil, isFull ? .bytes : .total)
+      }
+    }
+
+    mutating func grant(
+      _ account: Int, _ budget: RequestBudget, interval: Duration, at now: Duration
+    ) -> RateMachine.Grant {
+      lanes[account, default: LaneState()].rate.grant(budget, interval: interval, at: now)
     }
   }
 
@@ -93,44 +147,11 @@ struct BudgetMachine {
     _ request: Request, id: Int, _ budget: RequestBudget, isFull: Bool, at now: Duration
   ) -> Answer {
     if hosts.count > mostHosts { forget(budget, at: now) }
-    let isUnlimited =
-      budget.rate == nil && budget.requestsPerHost == nil && budget.requestsTotal == nil && !isFull
     let mayGo = hasRoom(budget, isFull)
-    let answer: Answer = with(request.lane.host) { host in
-      let account = request.lane.account
-      if host.lanes.count >= host.mostLanes { host.forgetLanes(budget, at: now) }
-      let isKnown = host.hasAnswered && host.atOnce == nil && host.waiting == 0
-      if isUnlimited, isKnown, request.interval == .zero,
-        host.lanes[account]?.rate.isFree ?? true
-      {
-        return (.free, 0)
-      }
-      var lane = host.lanes[account] ?? (RateMachine(), UrgencyQueue())
-      defer { host.lanes[account] = lane }
-      let verdict = lane.rate.verdict(budget, at: now)
-      if case .at(let time, true) = verdict, time - now > request.longest {
-        return (.refused(time - now), 0)
-      }
-      // Waiting requests of other lanes need no check: while there is room, they only wait for the
-      // server.
-      if verdict == .now, mayGo, lane.queue.isEmpty, host.inFlight < host.capacity(budget) {
-        host.inFlight += 1
-        return (.granted(lane.rate.grant(budget, interval: request.interval, at: now)), 1)
-      }
-      lane.queue.add(
-        id,
-        .init(
-          walk: request.walk, urgency: request.urgency, longest: request.longest,
-          interval: request.interval))
-      host.waiting += 1
-      switch verdict {
-      case .at(let time, let isServers):
-        return (.wait(until: time, isServers ? .limit : .rate), 0)
-      case .afterAnswer: return (.wait(until: nil, .limit), 0)
-      case .now where mayGo: return (.wait(until: nil, .connections), 0)
-      case .now: return (.wait(until: nil, isFull ? .bytes : .total), 0)
-      }
+    let answer = with(request.lane.host) {
+      $0.ask(request, id: id, budget, isFull: isFull, mayGo: mayGo, at: now)
     }
+    if case .granted = answer { inFlight += 1 }
     // Requests to other hosts can make this room, too.
     if case .wait(nil, let reason) = answer, reason == .total || reason == .bytes,
       !held.contains(request.lane.host)
@@ -141,11 +162,9 @@ struct BudgetMachine {
   }
 
   private mutating func with<Result>(
-    _ origin: Origin, _ body: (inout Host) -> (Result, started: Int)
+    _ origin: Origin, _ body: (inout Host) -> Result
   ) -> Result {
-    let (result, started) = body(&hosts[origin, default: Host()])
-    inFlight += started
-    return result
+    body(&hosts[origin, default: Host()])
   }
 
   private func hasRoom(_ budget: RequestBudget, _ isFull: Bool) -> Bool {
@@ -186,21 +205,17 @@ struct BudgetMachine {
       host.hasAnswered = true
       host.atOnce = atOnce
       if grant != nil || isThrottling || !allowance.isEmpty {
-        host.lanes[lane.account, default: (RateMachine(), UrgencyQueue())].rate
+        host.lanes[lane.account, default: Host.LaneState()].rate
           .answered(grant, allowance, isThrottling: isThrottling, at: now)
       }
-      return (host.waiting > 0, 0)
+      return host.waiting > 0
     }
     return isWaited ? pump(lane.host, budget, isFull, at: now) : Effects()
   }
 
   /// Notes that a request got no answer. `wentOut` says whether the server may have counted it.
   mutating func lost(_ lane: Lane, _ grant: RateMachine.Grant, wentOut: Bool) {
-    if wentOut {
-      hosts[lane.host]?.lanes[lane.account]?.rate.lost(grant)
-    } else {
-      hosts[lane.host]?.lanes[lane.account]?.rate.returned(grant)
-    }
+    hosts[lane.host]?.lanes[lane.account]?.rate.lost(grant, wentOut: wentOut)
   }
 
   /// Notes that the body of an answer was read or dropped, which makes room for other requests.
@@ -225,9 +240,8 @@ struct BudgetMachine {
 
   /// Holds all requests of a lane until `time`, because a page asked for it.
   mutating func pause(_ lane: Lane, until time: Duration) {
-    with(lane.host) { host in
-      host.lanes[lane.account, default: (RateMachine(), UrgencyQueue())].rate.pause(until: time)
-      return ((), 0)
+    with(lane.host) {
+      $0.lanes[lane.account, default: Host.LaneState()].rate.pause(until: time)
     }
   }
 
@@ -236,11 +250,9 @@ struct BudgetMachine {
     _ allowance: ServerAllowance, cost: Double?, _ lane: Lane, _ grant: RateMachine.Grant?,
     _ budget: RequestBudget, at now: Duration
   ) {
-    with(lane.host) { host in
-      var entry = host.lanes[lane.account] ?? (RateMachine(), UrgencyQueue())
-      entry.rate.learn(allowance, cost: cost, of: grant, budget, at: now)
-      host.lanes[lane.account] = entry
-      return ((), 0)
+    with(lane.host) {
+      $0.lanes[lane.account, default: Host.LaneState()].rate
+        .learn(allowance, cost: cost, of: grant, budget, at: now)
     }
   }
 
@@ -285,10 +297,10 @@ struct BudgetMachine {
       }
       wake = nil
       guard let account = next(in: &host, &effects, &wake, budget, at: now),
-        var lane = host.lanes[account], let (id, entry) = lane.queue.take()
+        let (id, entry) = host.lanes[account]?.queue.take()
       else { break }
-      effects.granted.append((id, lane.rate.grant(budget, interval: entry.interval, at: now)))
-      host.lanes[account] = lane
+      let grant = host.grant(account, budget, interval: entry.interval, at: now)
+      effects.granted.append((id, grant))
       host.turn = account
       host.waiting -= 1
       host.inFlight += 1

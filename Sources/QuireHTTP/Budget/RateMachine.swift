@@ -125,15 +125,12 @@ struct RateMachine {
     }
   }
 
-  /// Notes that a request got no answer, though the server may have counted it.
-  mutating func lost(_ grant: Grant?) {
+  /// Notes that a request got no answer. `wentOut` says whether the server may have counted it.
+  mutating func lost(_ grant: Grant, wentOut: Bool) {
     settle(grant)
-    guard let grant else { return }
+    guard wentOut else { return }
     for index in windows.indices { windows[index].spend(grant.cost) }
   }
-
-  /// Notes that a request was withdrawn before it went out.
-  mutating func returned(_ grant: Grant) { settle(grant) }
 
   private mutating func settle(_ grant: Grant?) {
     guard let grant else { return }
