@@ -117,7 +117,7 @@ extension Listing {
       return value.string
     }
     func number(_ path: PagePath?) -> Double? {
-      text(path).flatMap(Double.init).flatMap { $0.isFinite && $0 >= 0 ? $0 : nil }
+      text(path).flatMap { Double(amount: $0) }
     }
     let cost = number(body.cost)
     var allowance = ServerAllowance()

@@ -110,7 +110,7 @@ private struct AllowanceReader {
         meta(name, value)
       case "x-amzn-ratelimit-limit", "x-amzn-rate-limit-limit":
         // A rate, in requests per second.
-        if let rate = Double(value), rate > 0, rate.isFinite {
+        if let rate = Double(amount: value), rate > 0 {
           add(.init(name: "x-amzn", limit: 1, length: .wait(seconds: 1 / rate)))
         }
       default: named.add(name, value)
@@ -142,8 +142,8 @@ private struct AllowanceReader {
     for item in items {
       if let (name, value) = item.member {
         switch name {
-        case "limit": single.limit = Double(value)
-        case "remaining": single.remaining = Double(value)
+        case "limit": single.limit = Double(amount: value)
+        case "remaining": single.remaining = Double(amount: value)
         case "reset": single.reset = ThrottleSignal.duration(value, now: now)
         default: break
         }
@@ -171,7 +171,7 @@ private struct AllowanceReader {
         case "concurrent-requests"?: window.unit = .concurrency
         default: window.unit = .other
         }
-      } else if let quota = Double(item.name), item.member == nil {
+      } else if let quota = Double(amount: item.name), item.member == nil {
         (window.name, window.limit) = ("ratelimit-fields", quota)
       } else {
         continue
@@ -204,8 +204,8 @@ private struct AllowanceReader {
 
   private static func ratio(_ text: Substring) -> (Double, Double)? {
     let sides = text.split(separator: "/")
-    guard sides.count == 2, let used = Double(sides[0]), let limit = Double(sides[1]), limit > 0,
-      used >= 0, limit.isFinite
+    guard sides.count == 2, let used = Double(amount: sides[0]),
+      let limit = Double(amount: sides[1]), limit > 0
     else { return nil }
     return (used, limit)
   }
@@ -246,6 +246,14 @@ private struct AllowanceReader {
     case .array(let values): for value in values { visit(value, depth: depth + 1, found) }
     default: break
     }
+  }
+}
+
+extension Double {
+  /// Parses the amount that a server states; nil unless it is finite and at least 0.
+  init?(amount text: some StringProtocol) {
+    guard let number = Double(text), number.isFinite, number >= 0 else { return nil }
+    self = number
   }
 }
 
@@ -375,8 +383,7 @@ private struct NamedNumbers {
 
   /// Returns the first number of a list: some servers append the policy, as in `100, 100;w=60`.
   private static func count(_ text: String) -> Double? {
-    let number = text.prefix { $0 != "," && $0 != ";" }.filter { $0 != " " }
-    return Double(number).flatMap { $0 >= 0 && $0.isFinite ? $0 : nil }
+    Double(amount: text.prefix { $0 != "," && $0 != ";" }.filter { $0 != " " })
   }
 }
 
@@ -393,7 +400,7 @@ private struct StructuredItem {
   }
 
   func number(_ name: Substring) -> Double? {
-    parameters[name].flatMap(Double.init).flatMap { $0 >= 0 && $0.isFinite ? $0 : nil }
+    parameters[name].flatMap { Double(amount: $0) }
   }
 
   /// Returns the items of a list. Quoted text may contain commas and semicolons.

@@ -105,6 +105,19 @@ struct ThrottleSignalTests {
     #expect(ServerAllowance(fields, now: now).windows.count == 64)
   }
 
+  @Test(
+    "a limit that is no finite amount is not one",
+    arguments: [
+      ("RateLimit", "limit=nan, remaining=nan, reset=30"),
+      ("RateLimit", "limit=-1, remaining=-1, reset=30"), ("RateLimit-Policy", "nan;w=60"),
+      ("RateLimit-Policy", "inf;w=60"), ("X-Shopify-Shop-Api-Call-Limit", "inf/40"),
+    ])
+  func impossibleAmounts(name: String, value: String) {
+    var fields = HTTPFields()
+    fields.append(HTTPField(name: .init(name)!, value: value))
+    #expect(ServerAllowance(fields, now: now).windows.isEmpty)
+  }
+
   @Test("Azure's milliseconds are a wait, and Retry-After beside them comes first")
   func milliseconds() {
     #expect(wait([("x-ms-retry-after-ms", "1500")]) == .milliseconds(1500))
