@@ -469,21 +469,9 @@ final class Exchange {
     }
     var body: [UInt8] = []
     if hop.keepsBody {
-      switch request.body {
-      case .none: break
-      case .bytes(let bytes): body = bytes
-      case .json(let value):
-        body = Array(value.description.utf8)
-        if !fields.contains(.contentType) { fields[.contentType] = "application/json" }
-      case .form(let text):
-        body = Array(text.utf8)
-        if !fields.contains(.contentType) {
-          fields[.contentType] = "application/x-www-form-urlencoded"
-        }
-      case .xml(let text):
-        body = Array(text.utf8)
-        if !fields.contains(.contentType) { fields[.contentType] = "text/xml; charset=utf-8" }
-      }
+      let (bytes, mediaType) = request.body.encoded
+      body = bytes
+      if let mediaType, !fields.contains(.contentType) { fields[.contentType] = mediaType }
     } else if fields.contains(.contentType) {
       fields[.contentType] = nil
     }
@@ -548,6 +536,19 @@ final class Exchange {
         PageEvent.Retry(
           request: redactor.describe(request.method, request.url), delay: delay,
           remaining: remaining, code: error.code, message: redactor.scrub(error.message))))
+  }
+}
+
+extension PageRequest.Body {
+  /// The bytes to send, and their media type; nil if the caller sets it.
+  fileprivate var encoded: (bytes: [UInt8], mediaType: String?) {
+    switch self {
+    case .none: ([], nil)
+    case .bytes(let bytes): (bytes, nil)
+    case .json(let value): (Array(value.description.utf8), "application/json")
+    case .form(let text): (Array(text.utf8), "application/x-www-form-urlencoded")
+    case .xml(let text): (Array(text.utf8), "text/xml; charset=utf-8")
+    }
   }
 }
 
