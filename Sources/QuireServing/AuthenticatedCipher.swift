@@ -1,6 +1,12 @@
 import CCrypto
 import QuireCore
 
+#if canImport(FoundationEssentials)
+  import FoundationEssentials
+#else
+  import Foundation
+#endif
+
 /// AES-256 in Galois/Counter Mode, by libcrypto. Source: NIST SP 800-38D.
 enum AuthenticatedCipher {
   static let tagSize = 16
@@ -48,44 +54,31 @@ enum AuthenticatedCipher {
 
 /// Base64 with the URL-safe alphabet, without padding. Source: RFC 4648, §5.
 enum Base64URL {
-  private static let alphabet = Array(
-    "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_".utf8)
-
-  private static let values: [UInt8: UInt32] = Dictionary(
-    uniqueKeysWithValues: alphabet.enumerated().map { ($1, UInt32($0)) })
-
   static func text(of bytes: [UInt8]) -> String {
-    var text: [UInt8] = []
-    text.reserveCapacity((bytes.count * 4 + 2) / 3)
-    var (bits, count): (UInt32, Int) = (0, 0)
-    for byte in bytes {
-      bits = bits << 8 | UInt32(byte)
-      count += 8
-      while count >= 6 {
-        count -= 6
-        text.append(alphabet[Int(bits >> UInt32(count) & 63)])
+    let digits = Data(bytes).base64EncodedData().prefix { $0 != UInt8(ascii: "=") }.map { digit in
+      switch digit {
+      case UInt8(ascii: "+"): UInt8(ascii: "-")
+      case UInt8(ascii: "/"): UInt8(ascii: "_")
+      default: digit
       }
     }
-    if count > 0 { text.append(alphabet[Int(bits << UInt32(6 - count) & 63)]) }
-    return String(decoding: text, as: UTF8.self)
+    return String(decoding: digits, as: UTF8.self)
   }
 
   /// Returns the bytes; nil for text that `text(of:)` would not write, so that a token has one
   /// spelling.
   static func bytes(of text: String) -> [UInt8]? {
-    guard text.utf8.count % 4 != 1 else { return nil }
-    var bytes: [UInt8] = []
-    bytes.reserveCapacity(text.utf8.count * 3 / 4)
-    var (bits, count): (UInt32, Int) = (0, 0)
-    for character in text.utf8 {
-      guard let value = values[character] else { return nil }
-      bits = bits << 6 | value
-      count += 6
-      if count >= 8 {
-        count -= 8
-        bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
+    var digits = text.utf8.map { digit in
+      switch digit {
+      case UInt8(ascii: "-"): UInt8(ascii: "+")
+      case UInt8(ascii: "_"): UInt8(ascii: "/")
+      default: digit
       }
     }
-    return bits & ((1 << UInt32(count)) - 1) == 0 ? bytes : nil
+    while !digits.count.isMultiple(of: 4) { digits.append(UInt8(ascii: "=")) }
+    guard let data = Data(base64Encoded: Data(digits)), self.text(of: Array(data)) == text else {
+      return nil
+    }
+    return Array(data)
   }
 }
