@@ -191,8 +191,7 @@ extension EasyHandle {
 
   private func setCertificate(for origin: String) {
     guard let certificate else { return }
-    let isWanted =
-      certificate.origin.map { "\($0)/" } == (try? Origin(url: origin)).map { "\($0)/" }
+    let isWanted = certificate.origin == (try? Origin(url: origin))
     guard isWanted != hasCertificate else { return }
     hasCertificate = isWanted
     quire_easy_set_string(raw, CURLOPT_SSLCERT, isWanted ? certificate.file : nil)

@@ -143,7 +143,7 @@ extension Proxy: CustomReflectable {
 /// A client certificate and its key, for mutual TLS with one origin. Its description shows the
 /// origin alone.
 public struct ClientCertificate: Hashable, Sendable, CustomStringConvertible, CustomReflectable {
-  let origin: Origin?
+  let origin: Origin
   let file: String
   let keyFile: String
   let password: String?
@@ -167,7 +167,7 @@ public struct ClientCertificate: Hashable, Sendable, CustomStringConvertible, Cu
   }
 
   /// The name of the type, and the origin.
-  public var description: String { "ClientCertificate(\(origin.map { "\($0)" } ?? ""))" }
+  public var description: String { "ClientCertificate(\(origin))" }
 
   /// Shows only the description, because people read dumps, too.
   public var customMirror: Mirror { Mirror(self, children: ["description": description]) }
