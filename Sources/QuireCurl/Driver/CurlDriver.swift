@@ -221,7 +221,7 @@ final class CurlDriver {
     for transfer in news where transfers[ObjectIdentifier(transfer.exchange)] === transfer {
       note(transfer.machine.deadline)
       if !transfer.deliver() {
-        transfer.redeliver()
+        transfer.touch()
         isHolding = true
       } else if transfer.isPausedWithoutUnreadBytes {
         resume(transfer)
@@ -242,12 +242,12 @@ final class CurlDriver {
     transfers[ObjectIdentifier(transfer.exchange)] = nil
     ledger.transferEnded()
     // The reader of a complete response need not wait for the cleanup.
-    if case .success = outcome { transfer.finish(outcome) }
+    if case .success = outcome { transfer.deliver(end: outcome) }
     // Closes the connection of an unfinished HTTP/1 transfer and resets an HTTP/2 stream.
     curl_multi_remove_handle(multi, transfer.handle.raw)
     transfer.handle.release()
     // A reader that learns of a failure finds that the transfer is gone.
-    if case .failure = outcome { transfer.finish(outcome) }
+    if case .failure = outcome { transfer.deliver(end: outcome) }
     if spare.count < Self.maximumSpare { spare.append(transfer.handle) }
     admitNext(after: transfer.exchange)
   }

@@ -155,10 +155,8 @@ final class Transfer {
   /// resumes the transfer when it takes them.
   var isPausedWithoutUnreadBytes: Bool { isPaused && !exchange.requestResume() }
 
-  /// Delivers again in the next round.
-  func redeliver() { touch() }
-
-  private func touch() {
+  /// Has what arrived delivered at the end of this round; called there, of the next one.
+  func touch() {
     guard !isTouched else { return }
     isTouched = true
     driver.touched(self)
@@ -192,12 +190,8 @@ final class Transfer {
     return true
   }
 
-  /// Delivers everything that arrived, and the end.
-  func finish(_ end: Result<Void, any Error>) {
-    deliver(end: end)
-  }
-
-  private func deliver(end: Result<Void, any Error>?) {
+  /// Delivers everything that arrived, and the end if there is one.
+  func deliver(end: Result<Void, any Error>?) {
     let slice = bytes
     bytes = []
     let head = isHeadDelivered ? nil : machine.head
