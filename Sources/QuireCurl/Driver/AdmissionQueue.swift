@@ -1,5 +1,4 @@
 import QuireHTTP
-import Synchronization
 
 /// Limits the requests to each origin that run at a time; the others wait in order.
 ///
@@ -101,29 +100,4 @@ struct AdmissionQueue<Request> {
       lane.waiting.rest.filter { waitingIDs.contains($0.id) }.map(\.request)
     }
   }
-}
-
-/// Counts what is open, so that tests can prove that nothing is left open.
-final class Ledger: Sendable {
-  private let sockets = Mutex(SocketTable())
-  private let transfers = Atomic<Int>(0)
-  private let handles = Atomic<Int>(0)
-
-  /// The number of sockets that libcurl has open, idle connections included.
-  var openSockets: Int { sockets.withLock { $0.count } }
-  /// The number of sockets opened since the start.
-  var socketsOpened: Int { sockets.withLock { $0.opened } }
-  /// The number of transfers in flight.
-  var runningTransfers: Int { transfers.load(ordering: .acquiring) }
-  /// The number of easy handles, kept ones included.
-  var easyHandles: Int { handles.load(ordering: .acquiring) }
-
-  func withSockets<Result: Sendable>(_ body: (inout SocketTable) -> Result) -> Result {
-    sockets.withLock { body(&$0) }
-  }
-
-  func transferStarted() { transfers.add(1, ordering: .acquiringAndReleasing) }
-  func transferEnded() { transfers.subtract(1, ordering: .acquiringAndReleasing) }
-  func handleMade() { handles.add(1, ordering: .acquiringAndReleasing) }
-  func handleFreed() { handles.subtract(1, ordering: .acquiringAndReleasing) }
 }

@@ -307,3 +307,37 @@ final class CurlDriver {
     for done in waitingForEnd { done.resume(returning: ()) }
   }
 }
+
+/// Decides whether an idle driver looks for another request for a moment before it sleeps.
+///
+/// A reader that asks for its next page at once then finds the driver awake, which saves waking a
+/// thread: about a quarter of a small page's time. Slower readers cost nothing, because two
+/// failures in a row end the looking until a request comes soon again.
+struct IdleSpin {
+  /// How long to look.
+  static let length = Duration.microseconds(50)
+
+  private var failures = 0
+  private var skipped = 0
+
+  /// Whether to look now. After two failures in a row, only every sixteenth idle moment is tried.
+  mutating func isWorthwhile() -> Bool {
+    if failures < 2 { return true }
+    skipped += 1
+    return skipped % 16 == 0
+  }
+
+  /// Notes whether looking found a request.
+  mutating func ended(withMail found: Bool) {
+    failures = found ? 0 : failures + 1
+  }
+}
+
+/// The time of the driver's present round: read once, and used by every callback in it.
+final class RoundClock {
+  // Unchecked: it is set between the rounds alone, and every line of every head reads it.
+  @exclusivity(unchecked) private(set) var now = ContinuousClock.now
+
+  /// Begins a new round.
+  func tick() { now = .now }
+}

@@ -1,3 +1,5 @@
+import Synchronization
+
 /// The sockets that libcurl has open, and which connection each of them carries.
 ///
 /// libcurl reports the opening of every socket, but the closing only of those that had become a
@@ -64,4 +66,29 @@ struct SocketTable {
 
   /// Whether a connection speaks HTTP/1, so that bytes between two responses are out of order.
   func speaksHTTP1(_ descriptor: Int32) -> Bool { entries[descriptor]?.speaksHTTP1 ?? false }
+}
+
+/// Counts what is open, so that tests can prove that nothing is left open.
+final class Ledger: Sendable {
+  private let sockets = Mutex(SocketTable())
+  private let transfers = Atomic<Int>(0)
+  private let handles = Atomic<Int>(0)
+
+  /// The number of sockets that libcurl has open, idle connections included.
+  var openSockets: Int { sockets.withLock { $0.count } }
+  /// The number of sockets opened since the start.
+  var socketsOpened: Int { sockets.withLock { $0.opened } }
+  /// The number of transfers in flight.
+  var runningTransfers: Int { transfers.load(ordering: .acquiring) }
+  /// The number of easy handles, kept ones included.
+  var easyHandles: Int { handles.load(ordering: .acquiring) }
+
+  func withSockets<Result: Sendable>(_ body: (inout SocketTable) -> Result) -> Result {
+    sockets.withLock { body(&$0) }
+  }
+
+  func transferStarted() { transfers.add(1, ordering: .acquiringAndReleasing) }
+  func transferEnded() { transfers.subtract(1, ordering: .acquiringAndReleasing) }
+  func handleMade() { handles.add(1, ordering: .acquiringAndReleasing) }
+  func handleFreed() { handles.subtract(1, ordering: .acquiringAndReleasing) }
 }
