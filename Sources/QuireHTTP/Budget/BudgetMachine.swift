@@ -18,7 +18,9 @@ struct BudgetMachine {
     var lane: Lane
     var walk: Int
     var urgency: ReadUrgency.Level
+    /// The longest time that it waits for the server.
     var longest: Duration
+    /// The interval until the next request of its listing.
     var interval: Duration
   }
 
@@ -101,11 +103,7 @@ struct BudgetMachine {
         inFlight += 1
         return .granted(grant(account, budget, interval: request.interval, at: now))
       }
-      lanes[account, default: LaneState()].queue.add(
-        id,
-        .init(
-          walk: request.walk, urgency: request.urgency, longest: request.longest,
-          interval: request.interval))
+      lanes[account, default: LaneState()].queue.add(id, request)
       waiting += 1
       switch verdict {
       case .at(let time, let isServers): return .wait(until: time, isServers ? .limit : .rate)
@@ -297,9 +295,9 @@ struct BudgetMachine {
       }
       wake = nil
       guard let account = next(in: &host, &effects, &wake, budget, at: now),
-        let (id, entry) = host.lanes[account]?.queue.take()
+        let (id, request) = host.lanes[account]?.queue.take()
       else { break }
-      let grant = host.grant(account, budget, interval: entry.interval, at: now)
+      let grant = host.grant(account, budget, interval: request.interval, at: now)
       effects.granted.append((id, grant))
       host.turn = account
       host.waiting -= 1

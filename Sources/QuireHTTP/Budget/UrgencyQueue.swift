@@ -5,17 +5,8 @@ import QuireCore
 ///
 /// Adding, raising, withdrawing and taking requests take constant time.
 struct UrgencyQueue {
-  /// A waiting request.
-  struct Entry {
-    var walk: Int
-    var urgency: ReadUrgency.Level
-    /// The longest time that the request waits for the server.
-    var longest: Duration
-    /// The interval until the next request of its listing.
-    var interval: Duration
-  }
-
-  private var entries: [Int: Entry] = [:]
+  /// The waiting requests by their numbers.
+  private var requests: [Int: BudgetMachine.Request] = [:]
   private var lines = [Line](repeating: Line(), count: ReadUrgency.Level.allCases.count)
   private var counts = [Int](repeating: 0, count: ReadUrgency.Level.allCases.count)
   /// The number of requests taken in succession while less urgent ones waited.
@@ -24,8 +15,7 @@ struct UrgencyQueue {
   /// The number of more urgent requests after which a less urgent one is taken.
   static let patience = 8
 
-  var isEmpty: Bool { entries.isEmpty }
-  var count: Int { entries.count }
+  var isEmpty: Bool { requests.isEmpty }
 
   /// The urgency of the next request; nil if the queue is empty.
   var first: ReadUrgency.Level? { next.map { ReadUrgency.Level.allCases[$0] } }
@@ -36,45 +26,45 @@ struct UrgencyQueue {
     return counts.lastIndex { $0 > 0 }
   }
 
-  mutating func add(_ id: Int, _ entry: Entry) {
-    entries[id] = entry
-    counts[entry.urgency.rawValue] += 1
-    lines[entry.urgency.rawValue].add(id, walk: entry.walk)
+  mutating func add(_ id: Int, _ request: BudgetMachine.Request) {
+    requests[id] = request
+    counts[request.urgency.rawValue] += 1
+    lines[request.urgency.rawValue].add(id, walk: request.walk)
   }
 
   /// Raises the urgency of a request.
   mutating func raise(_ id: Int, to urgency: ReadUrgency.Level) {
-    guard var entry = entries.removeValue(forKey: id) else { return }
-    counts[entry.urgency.rawValue] -= 1
-    entry.urgency = min(entry.urgency, urgency)
-    add(id, entry)
+    guard var request = requests.removeValue(forKey: id) else { return }
+    counts[request.urgency.rawValue] -= 1
+    request.urgency = min(request.urgency, urgency)
+    add(id, request)
   }
 
   /// Removes a request, and returns it if it was in the queue.
   @discardableResult
-  mutating func withdraw(_ id: Int) -> Entry? {
-    guard let entry = entries.removeValue(forKey: id) else { return nil }
-    counts[entry.urgency.rawValue] -= 1
-    if entries.isEmpty { self = UrgencyQueue() }
-    return entry
+  mutating func withdraw(_ id: Int) -> BudgetMachine.Request? {
+    guard let request = requests.removeValue(forKey: id) else { return nil }
+    counts[request.urgency.rawValue] -= 1
+    if requests.isEmpty { self = UrgencyQueue() }
+    return request
   }
 
   /// Removes and returns the next request.
-  mutating func take() -> (id: Int, entry: Entry)? {
+  mutating func take() -> (id: Int, request: BudgetMachine.Request)? {
     guard let level = next else { return nil }
     let isPassing = counts[(level + 1)...].contains { $0 > 0 }
     while let id = lines[level].take() {
-      guard let entry = entries[id], entry.urgency.rawValue == level else { continue }
+      guard let request = requests[id], request.urgency.rawValue == level else { continue }
       consecutiveUrgent = isPassing ? consecutiveUrgent + 1 : 0
       withdraw(id)
-      return (id, entry)
+      return (id, request)
     }
     preconditionFailure("UrgencyQueue: a request is counted that no line has")
   }
 
   /// Removes the requests that do not wait as long as `wait`, and returns their numbers.
   mutating func takeImpatient(than wait: Duration) -> [Int] {
-    let impatient = entries.filter { $0.value.longest < wait }.map(\.key).sorted()
+    let impatient = requests.filter { $0.value.longest < wait }.map(\.key).sorted()
     for id in impatient { withdraw(id) }
     return impatient
   }
