@@ -131,7 +131,7 @@ struct MergeMachine<Item: Sendable, Key: Comparable & Sendable>: Sendable {
     guard let page else {
       finish(load.source, &action)
       hasMoved = true
-      return action + proceed(at: now)
+      return proceed(at: now, after: action)
     }
     traffic += page.traffic
     if let first = page.items.first {
@@ -143,7 +143,7 @@ struct MergeMachine<Item: Sendable, Key: Comparable & Sendable>: Sendable {
       hasMoved = true
       if isLast { finish(load.source, &action) } else { enqueue(load.source) }
     }
-    return action + proceed(at: now)
+    return proceed(at: now, after: action)
   }
 
   /// Handles the failure of a source. Returns nil if the load was cancelled.
@@ -200,9 +200,9 @@ struct MergeMachine<Item: Sendable, Key: Comparable & Sendable>: Sendable {
 // MARK: - Going on
 
 extension MergeMachine {
-  /// Begins the loads that are due, and gives the consumer the next page if there is one.
-  private mutating func proceed(at now: Duration) -> Action {
-    var action = Action()
+  /// Adds to an action the loads that are due and, for the consumer, the next page if there is one.
+  private mutating func proceed(at now: Duration, after action: Action = Action()) -> Action {
+    var action = action
     markLagging(at: now, &action)
     guard isAwaited else { return action }
     while true {
@@ -354,15 +354,5 @@ extension MergeMachine {
       page.traffic = traffic
       return .page(page)
     }
-  }
-}
-
-extension MergeMachine.Action {
-  static func + (left: Self, right: Self) -> Self {
-    var both = right
-    both.loads = left.loads + right.loads
-    both.cancelled = left.cancelled + right.cancelled
-    both.ended = left.ended + right.ended
-    return both
   }
 }
