@@ -87,13 +87,8 @@ public enum PageEvent: Sendable {
     public let message: String
   }
 
-  /// Logs the event.
-  fileprivate func log(to logger: Logger, at level: Logger.Level) {
-    let (message, metadata) = line
-    logger.log(level: level, message, metadata: metadata)
-  }
-
-  private var line: (Logger.Message, Logger.Metadata) {
+  /// The event as it is logged.
+  fileprivate var line: (Logger.Message, Logger.Metadata) {
     switch self {
     case .request(let request): ("request", ["request": "\(request)"])
     case .response(let status): ("response", ["status": "\(status)"])
@@ -132,6 +127,9 @@ extension PageClient.Shared {
     let event = event()
     configuration.observer?.happened(event, in: ObservedPage.current)
     configuration.onEvent?(event)
-    if let logged { event.log(to: configuration.logger, at: logged) }
+    if let logged {
+      let (message, metadata) = event.line
+      configuration.logger.log(level: logged, message, metadata: metadata)
+    }
   }
 }
