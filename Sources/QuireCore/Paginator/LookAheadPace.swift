@@ -80,7 +80,7 @@ struct LookAheadPace: Sendable {
   ) -> WalkReport.Adjustment? {
     guard consumption.isKnown, latency.isKnown, perPage > 0 else { return nil }
     let high = max(marks.upperBound / .seconds(1), latency.largest)
-    let pages = items(lasting: high) / perPage + (items(lasting: high) % perPage > 0 ? 1 : 0)
+    let pages = (items(lasting: high) + perPage - 1) / perPage
     let new = min(most, max(1, pages))
     guard new != depth else { return nil }
     defer { depth = new }

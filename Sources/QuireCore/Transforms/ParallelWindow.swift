@@ -79,8 +79,8 @@ struct ParallelWindow: Hashable, Sendable {
   private mutating func judge(_ mean: Duration) {
     if let trial {
       self.trial = nil
-      let (before, now) = (Double(trial.width) / (trial.time / .seconds(1)), rate(mean))
-      guard before > now * Self.loss else { return }
+      // The rate of pages before is compared with the one now.
+      guard mean * trial.width > trial.time * width * Self.loss else { return }
       (rest, nextRest) = (nextRest, min(nextRest * 2, 1 << 20))
       change(to: trial.width, "fewer pages at once came no faster.")
       return
@@ -96,9 +96,6 @@ struct ParallelWindow: Hashable, Sendable {
     }
     if width < limit { change(to: width + 1, "the window before went well.") }
   }
-
-  /// Returns the pages per second.
-  private func rate(_ mean: Duration) -> Double { Double(width) / max(1e-9, mean / .seconds(1)) }
 
   private mutating func narrow(to new: Int, _ reason: String) {
     (successes, time, sinceNarrowing) = (0, .zero, launched)
