@@ -41,31 +41,21 @@ package final class ListingIdentity: Sendable {
   let isOver: Bool
 
   /// Creates an identity whose parts are made when they are first needed. `countsPages` returns
-  /// whether a position would mean another place if pages had another size.
+  /// whether a position would mean another place if pages had another size; default: any would.
   package init(
-    closesWithWalk: Bool, countsPages: @escaping @Sendable (Position) -> Bool,
+    closesWithWalk: Bool, isOver: Bool = false,
+    countsPages: @escaping @Sendable (Position) -> Bool = { _ in true },
     parts: @escaping @Sendable () -> [Part]
   ) {
     make = parts
     self.countsPages = countsPages
     self.closesWithWalk = closesWithWalk
-    isOver = false
-  }
-
-  /// Creates the identity that a stored position holds.
-  init(parts: [Part], isOver: Bool = false) {
-    make = { parts }
-    countsPages = { _ in true }
-    closesWithWalk = isOver
     self.isOver = isOver
   }
 
-  /// Creates the identity of the same listing once its walk is over.
-  private init(after listing: ListingIdentity) {
-    make = { listing.parts }
-    countsPages = listing.countsPages
-    closesWithWalk = true
-    isOver = true
+  /// Creates the identity that a stored position holds.
+  convenience init(parts: [Part], isOver: Bool = false) {
+    self.init(closesWithWalk: isOver, isOver: isOver, parts: { parts })
   }
 
   var parts: [Part] {
@@ -77,7 +67,12 @@ package final class ListingIdentity: Sendable {
     }
   }
 
-  var over: ListingIdentity { isOver || !closesWithWalk ? self : ListingIdentity(after: self) }
+  /// The identity of the same listing once its walk is over.
+  var over: ListingIdentity {
+    if isOver || !closesWithWalk { return self }
+    return ListingIdentity(
+      closesWithWalk: true, isOver: true, countsPages: countsPages, parts: { self.parts })
+  }
 }
 
 // MARK: - Going on
