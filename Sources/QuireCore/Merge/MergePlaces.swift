@@ -32,12 +32,9 @@ struct MergePositions: Sendable {
     _ position: Position, sources: Int, window: Int, listing: ListingIdentity?
   ) throws(PageError) {
     self.init(sources: sources, window: window, listing: listing)
-    guard position.value != nil else {
-      guard position.itemOffset == 0 else { throw Self.mismatch }
-      return
-    }
     guard position.itemOffset == 0 else { throw Self.mismatch }
-    if let only = position.value?["only"] {
+    guard let value = position.value else { return }
+    if let only = value["only"] {
       guard only["of"]?.integer == sources, let source = only["source"]?.integer,
         0..<sources ~= source
       else { throw Self.mismatch }
@@ -46,12 +43,11 @@ struct MergePositions: Sendable {
       guard place(of: source) != nil else { throw Self.mismatch }
       return
     }
-    guard case .array(let read)? = position.value?["merged"] else { throw Self.mismatch }
-    let sizes = groups.map(\.count)
-    guard read.map(\.count) == sizes else { throw Self.mismatch }
+    guard case .array(let read)? = value["merged"], read.map(\.count) == groups.map(\.count)
+    else { throw Self.mismatch }
     groups = read
     for source in 0..<sources where place(of: source) == nil { throw Self.mismatch }
-    guard case .array(let chunks)? = position.value?["recent"] ?? .array([]),
+    guard case .array(let chunks)? = value["recent"] ?? .array([]),
       recent.restore(chunks)
     else { throw Self.mismatch }
   }
