@@ -156,18 +156,18 @@ extension PagedListing {
   private func binding(of asked: PagedRequest) -> String {
     let pairs = asked.query.pairs.filter {
       $0.name != style.cursorName && $0.name != style.sizeName
-    }.map { pair in
+    }
+    // Parameters of the same name keep their order.
+    let sorted = pairs.enumerated().sorted {
+      ($0.element.name, $0.offset) < ($1.element.name, $1.offset)
+    }
+    let parameters = sorted.map { _, pair in
       JSONValue.array([
         .string(pair.name), .string(PercentEncoding.decode(pair.encoded, plusIsSpace: true)),
       ])
     }
-    // Parameters of the same name keep their order.
-    let sorted = pairs.enumerated().sorted {
-      let (left, right) = ($0.element.pairName, $1.element.pairName)
-      return left == right ? $0.offset < $1.offset : left < right
-    }.map(\.element)
     return JSONValue.array([
-      .string(style.rawValue), .string(asked.principal), .string(asked.path), .array(sorted),
+      .string(style.rawValue), .string(asked.principal), .string(asked.path), .array(parameters),
     ]).description
   }
 
@@ -246,10 +246,4 @@ extension PagedListing {
 
 extension JSONValue {
   fileprivate static func text(_ text: String?) -> JSONValue { text.map { .string($0) } ?? .null }
-
-  /// The name of a pair of name and value.
-  fileprivate var pairName: String {
-    guard case .array(let parts) = self else { return "" }
-    return parts.first?.string ?? ""
-  }
 }
