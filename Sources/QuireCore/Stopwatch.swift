@@ -34,7 +34,7 @@ enum Deadline {
     try await withThrowingTaskGroup(of: Outcome<Value>.self) { group in
       group.addTask { .done(try await work()) }
       group.addTask {
-        try await clock.sleep(for: time)
+        try await clock.sleep(for: time.limitedForClock)
         return .expired
       }
       defer { group.cancelAll() }
@@ -75,6 +75,22 @@ extension Task where Success == Void, Failure == Never {
 }
 
 extension Duration {
+  /// The seconds of a century, which is longer than any limit.
+  private static let longest = 3.2e9
+
+  /// Returns a server's time to wait, from zero to a century; nil if it is no number.
+  package static func wait(seconds: Double) -> Duration? {
+    seconds.isNaN ? nil : .seconds(min(max(seconds, 0), longest))
+  }
+
+  /// Returns the duration multiplied by `count`, limited to a century.
+  package func times(_ count: Int) -> Duration {
+    self / .seconds(1) * Double(count) < Self.longest ? self * count : .seconds(Self.longest)
+  }
+
+  /// The duration limited to a century, for clocks, which overflow with longer ones.
+  package var limitedForClock: Duration { times(1) }
+
   /// The duration rounded for people: `120 ms`, `3.2 s`, `15 min`, `1 h 5 min`.
   package var words: String {
     let milliseconds = self / .milliseconds(1)

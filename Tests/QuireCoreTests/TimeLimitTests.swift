@@ -52,6 +52,13 @@ struct TimeLimitTests {
     #expect(source.requests == [1])
   }
 
+  @Test("a limit on the duration that no clock can measure ends nothing")
+  func endless() async throws {
+    let limits = Limits(duration: .seconds(Int64.max))
+    let items = try await Cursor(ScriptedSource(sizes: 1, 1), limits: limits).collect()
+    #expect(items == [0, 1])
+  }
+
   @Test("12-A6, C-7: cancelling a walk with a time limit is a cancellation, and moves nothing")
   func cancels() async throws {
     let source = ScriptedSource(sizes: 1, 1)

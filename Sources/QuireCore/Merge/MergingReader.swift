@@ -201,7 +201,7 @@ final class MergingReader<Item: Sendable, Key: Comparable & Sendable>: PageReade
     state.alarm?.task.cancel()
     let pause = time - stopwatch.elapsed()
     let task = Task { [weak self, clock] in
-      guard (try? await clock.sleep(for: max(pause, .zero))) != nil else { return }
+      guard (try? await clock.sleep(for: max(pause, .zero).limitedForClock)) != nil else { return }
       self?.rang(at: time)
     }
     state.alarm = (task, time)

@@ -78,8 +78,7 @@ package final class NameResolver: Sendable {
     _ waiter: Suspension<[IPAddress]>, _ name: String, _ patience: Duration
   ) async throws -> [IPAddress] {
     let alarm = Task {
-      // `times(1)` limits the duration to a century, because a clock cannot add any longer one.
-      do { try await ContinuousClock().sleep(for: patience.times(1)) } catch { return }
+      do { try await ContinuousClock().sleep(for: patience.limitedForClock) } catch { return }
       let known = self.state.withLock { $0.machine.stale(name, at: .now) }
       if let known {
         waiter.resume(returning: known)

@@ -120,8 +120,7 @@ final class HostHealth: Sendable {
     }
     guard let number else { return .go }
     let alarm = Task {
-      // Limits the time to a century, because clocks overflow with longer ones.
-      do { try await clock.sleep(for: patience.times(1)) } catch { return }
+      do { try await clock.sleep(for: patience.limitedForClock) } catch { return }
       waiter.resume(throwing: self.overdue(patience))
     }
     defer {

@@ -88,18 +88,3 @@ enum WholeNumber {
     (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
   }
 }
-
-extension Duration {
-  /// The seconds of a century, which is longer than any limit.
-  private static let longest = 3.2e9
-
-  /// Returns a server's time to wait, from zero to a century; nil if it is no number.
-  package static func wait(seconds: Double) -> Duration? {
-    seconds.isNaN ? nil : .seconds(min(max(seconds, 0), longest))
-  }
-
-  /// Returns the duration multiplied by `count`, limited to a century.
-  package func times(_ count: Int) -> Duration {
-    self / .seconds(1) * Double(count) < Self.longest ? self * count : .seconds(Self.longest)
-  }
-}
