@@ -29,15 +29,15 @@ struct AdmissionQueue<Request> {
 
   /// Adds a request; returns whether it may start now.
   mutating func arrived(_ request: Request, id: ObjectIdentifier, origin: String) -> Bool {
-    var lane = lanes[origin] ?? Lane(window: limit)
-    defer { lanes[origin] = lane }
-    if lane.running < lane.window {
-      lane.running += 1
-      return true
+    let (running, window) = lanes[origin].map { ($0.running, $0.window) } ?? (0, limit)
+    guard running < window else {
+      // Added in the dictionary, because a copy would copy all waiting requests.
+      lanes[origin, default: Lane(window: limit)].waiting.add((id, request))
+      waitingIDs.insert(id)
+      return false
     }
-    lane.waiting.add((id, request))
-    waitingIDs.insert(id)
-    return false
+    lanes[origin, default: Lane(window: limit)].running += 1
+    return true
   }
 
   /// Notes that a running request is over. Returns the request that may start in its place.
