@@ -26,7 +26,6 @@ package final class NameResolver: Sendable {
   private let lookUp: Lookup
   private let begin: Begin
   private let state: Mutex<State>
-  private let threads = Atomic<Int>(0)
 
   /// Creates a resolver. Answers are used for a minute by default: old addresses of a name that
   /// changes usually work for longer.
@@ -43,7 +42,7 @@ package final class NameResolver: Sendable {
   }
 
   /// The number of threads at work.
-  var threadCount: Int { threads.load(ordering: .relaxed) }
+  var threadCount: Int { state.withLock { $0.machine.threads } }
 
   /// The number of requests that wait for an answer.
   package var waiting: Int { state.withLock { $0.waiters.values.reduce(0) { $0 + $1.count } } }
@@ -58,10 +57,7 @@ package final class NameResolver: Sendable {
       let action = state.machine.wanted(name, at: .now)
       switch action {
       case .use, .fail: break
-      case .wait: state.waiters[name, default: []].append(waiter)
-      case .start:
-        state.waiters[name, default: []].append(waiter)
-        threads.add(1, ordering: .relaxed)
+      case .wait, .start: state.waiters[name, default: []].append(waiter)
       }
       return action
     }
@@ -106,16 +102,13 @@ package final class NameResolver: Sendable {
   private func start(_ first: String) {
     var next: String? = first
     while let name = next {
-      if begin({ [self] in work(name) }) || isLeft(name) { return }
+      if begin({ [self] in work(name) })
+        || state.withLock({ $0.machine.threadRefused(for: name) })
+      {
+        return
+      }
       next = found(name, .notAsked(.threads))
     }
-  }
-
-  /// Leaves a name to the threads that are at work; returns false if there is none.
-  private func isLeft(_ name: String) -> Bool {
-    let isLeft = state.withLock { $0.machine.threadRefused(for: name) }
-    if isLeft { threads.subtract(1, ordering: .relaxed) }
-    return isLeft
   }
 
   /// Looks up one name after another, until none is queued.
@@ -130,7 +123,6 @@ package final class NameResolver: Sendable {
     let (waiters, result, next) = state.withLock { state in
       let result = state.machine.found(name, outcome, at: .now)
       let next = state.machine.next()
-      if next == nil { threads.subtract(1, ordering: .relaxed) }
       return (state.waiters.removeValue(forKey: name) ?? [], result, next)
     }
     for waiter in waiters {
@@ -240,6 +232,7 @@ package struct ResolverMachine {
 
   private var known: [String: Known] = [:]
   private var failed: [String: ContinuousClock.Instant] = [:]
+  /// The names that are being looked up, each on a thread of its own.
   private var atWork: Set<String> = []
   private var queue = Queue<String>()
   private var queued: Set<String> = []
@@ -256,6 +249,9 @@ package struct ResolverMachine {
   static let capacity = 16_384
 
   init(fresh: Duration) { self.fresh = fresh }
+
+  /// The number of threads at work.
+  var threads: Int { atWork.count }
 
   /// Handles a request for the addresses of a name.
   mutating func wanted(_ name: String, at now: ContinuousClock.Instant) -> Action {
