@@ -145,7 +145,8 @@ struct CachedReader<Item: Sendable>: PagewiseReader {
     return page
   }
 
-  /// Does nothing: a page without items, because it has not changed, would be of no use to other walks.
+  /// Does nothing: a page without items, because it has not changed, would be of no use to other
+  /// walks.
   func expect(_ known: KnownPage) {}
 
   func copy() -> any PageReader<Item> {

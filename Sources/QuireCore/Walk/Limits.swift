@@ -29,9 +29,10 @@ public struct Limits: Hashable, Sendable {
   ///
   /// Items also count as the same if only members differ that servers write anew with every answer:
   /// an age, a counter and, in records with an id or a title of their own, a time. Members that tell
-  /// records apart, above all their id, have to be equal in all of them. Pages that look alike but may be right are refused only after a thousand
-  /// in a row, a hundred if the items have the same ids: equal items under positions that count,
-  /// readings of the same sensors, versions of one record.
+  /// records apart, above all their id, have to be equal in all of them. Pages that look alike but
+  /// may be right are refused only after a thousand in a row, a hundred if the items have the same
+  /// ids: equal items under positions that count, readings of the same sensors, versions of one
+  /// record.
   public var comparedPages: Int
 
   /// Creates limits; by default there are none but those on empty and on repeated pages.
