@@ -65,7 +65,8 @@ struct RememberedPagesTests {
     let cursor = Cursor<Int> { _ in
       reached.openUp()
       try await gate.wait()
-      try WalkReading.requested(2)
+      try WalkReading.requested()
+      try WalkReading.requested()
       return Page([7])
     }.cached(in: cache)
     let limited = cursor.limited(to: Limits(requests: 1))

@@ -62,8 +62,8 @@ package final class WalkReading: Sendable {
   /// Counts a request for the page that the current task reads, before it is sent.
   ///
   /// Throws `limitExceeded` if a walk must not send as many.
-  package static func requested(_ count: Int = 1) throws(PageError) {
-    for reading in all { try reading.allowance?.request(count) }
+  package static func requested() throws(PageError) {
+    for reading in all { try reading.allowance?.request() }
   }
 
   /// Whether a walk that the current task reads for has exceeded its limit on bytes or requests, so
@@ -124,12 +124,12 @@ final class ReadAllowance: Sendable {
       || requests.load(ordering: .relaxed) > requestLimit ?? .max
   }
 
-  /// Counts requests that are about to be sent.
+  /// Counts a request that is about to be sent.
   ///
-  /// Throws `limitExceeded` if the walk may not send as many: then they must not be sent.
-  func request(_ count: Int) throws(PageError) {
+  /// Throws `limitExceeded` if the walk may not send as many: then it must not be sent.
+  func request() throws(PageError) {
     guard let requestLimit else { return }
-    let total = requests.add(count, ordering: .relaxed).newValue
+    let total = requests.add(1, ordering: .relaxed).newValue
     guard total > requestLimit else { return }
     throw PageError(
       .limitExceeded,
