@@ -100,30 +100,29 @@ final class ClientBudget: Sendable {
     let (host, walk) = (
       request.lane.host, client.configuration.observer == nil ? nil : request.walk
     )
-    let (answer, wait, now) = state.withLock { state -> (BudgetMachine.Answer, Wait?, Duration) in
+    let (asked, pause) = try state.withLock { state -> (Asked, Duration?) in
       if state.stopwatch == nil { state.clock = client.configuration.clock }
       state.limits = client.configuration.budget
       let now = state.now()
       state.count += 1
       let answer = state.machine.ask(
         request, id: state.count, state.limits, isFull: isFull(state.limits), at: now)
-      if case .granted = answer { state.hold(host, walk, 1) }
-      guard case .wait(let time, let reason) = answer else { return (answer, nil, now) }
-      let behind = walk == nil ? [] : state.holders[host].map { $0.keys.sorted() } ?? []
-      let wait = Wait(state.count, request, walk, reason, start: now, behind: behind)
-      state.waiting[wait.id] = wait
-      if let time { setTimer(of: host, at: time, from: now, &state) }
-      return (answer, wait, now)
+      switch answer {
+      case .free: return (.free, nil)
+      case .granted(let grant):
+        state.hold(host, walk, 1)
+        return (.granted(RequestPermit(self, request.lane, grant, walk: walk)), nil)
+      case .refused(let wait): throw Self.tooLong(wait, request.longest)
+      case .wait(let time, let reason):
+        let behind = walk == nil ? [] : state.holders[host].map { $0.keys.sorted() } ?? []
+        let wait = Wait(state.count, request, walk, reason, start: now, behind: behind)
+        state.waiting[wait.id] = wait
+        if let time { setTimer(of: host, at: time, from: now, &state) }
+        return (.waits(wait), time.map { $0 - now })
+      }
     }
-    switch answer {
-    case .free: return .free
-    case .granted(let grant):
-      return .granted(RequestPermit(self, request.lane, grant, walk: walk))
-    case .refused(let wait): throw Self.tooLong(wait, request.longest)
-    case .wait(let time, _):
-      if let time, time > now { willWait(time - now) }
-      return wait.map { .waits($0) } ?? .free
-    }
+    if let pause, pause > .zero { willWait(pause) }
+    return asked
   }
 
   /// Returns once a waiting request may go out, with a description of its wait.
