@@ -63,13 +63,8 @@ extension Task where Success == Void, Failure == Never {
         await work()
         over.resume(returning: ())
       }
-      let alarm = Task {
-        try? await clock.sleep(for: .seconds(5))
-        over.resume(returning: ())
-      }
-      try? await over.value()
+      try? await over.value(within: .seconds(5), by: clock) { .success(()) }
       work.cancel()
-      alarm.cancel()
     }
   }
 }

@@ -88,6 +88,21 @@ public import Synchronization
   }
 }
 
+extension Suspension {
+  /// Waits for the outcome, but no longer than `time`; after that, for the one of `overdue`.
+  package func value(
+    within time: Duration, by clock: any Clock<Duration>,
+    overdue: @escaping @Sendable () -> Result<Value, any Error>
+  ) async throws -> Value {
+    let alarm = Task {
+      do { try await clock.sleep(for: time.limitedForClock) } catch { return }
+      resume(with: overdue())
+    }
+    defer { alarm.cancel() }
+    return try await value()
+  }
+}
+
 /// A queue that lets one task in at a time, in the order of arrival.
 ///
 /// A task that is cancelled while it waits leaves the queue at once, with `CancellationError`; the

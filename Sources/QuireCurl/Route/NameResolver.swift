@@ -73,18 +73,11 @@ package final class NameResolver: Sendable {
   private func wait(
     _ waiter: Suspension<[IPAddress]>, _ name: String, _ patience: Duration
   ) async throws -> [IPAddress] {
-    let alarm = Task {
-      do { try await ContinuousClock().sleep(for: patience.limitedForClock) } catch { return }
-      let known = self.state.withLock { $0.machine.stale(name, at: .now) }
-      if let known {
-        waiter.resume(returning: known)
-      } else {
-        waiter.resume(throwing: Self.late(name, patience))
-      }
-    }
-    defer { alarm.cancel() }
     do {
-      return try await waiter.value()
+      return try await waiter.value(within: patience, by: ContinuousClock()) {
+        let known = self.state.withLock { $0.machine.stale(name, at: .now) }
+        return known.map(Result.success) ?? .failure(Self.late(name, patience))
+      }
     } catch {
       state.withLock { state in
         state.waiters[name]?.removeAll { $0 === waiter }

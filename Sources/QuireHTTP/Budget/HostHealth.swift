@@ -119,15 +119,10 @@ final class HostHealth: Sendable {
       return state.count
     }
     guard let number else { return .go }
-    let alarm = Task {
-      do { try await clock.sleep(for: patience.limitedForClock) } catch { return }
-      waiter.resume(throwing: self.overdue(patience))
+    defer { state.withLock { $0.waiters[number] = nil } }
+    return try await waiter.value(within: patience, by: clock) {
+      .failure(self.overdue(patience))
     }
-    defer {
-      alarm.cancel()
-      state.withLock { $0.waiters[number] = nil }
-    }
-    return try await waiter.value()
   }
 
   private func overdue(_ patience: Duration) -> PageError {
