@@ -110,7 +110,9 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
   }
 
   private static func number(_ text: Substring) -> UInt64? {
-    guard !text.isEmpty, text.utf8.allSatisfy({ $0 < 0x80 }), text.first?.isHexDigit == true
+    // Swift would read a sign, which no address has.
+    guard text.first?.isHexDigit == true,
+      text.allSatisfy({ $0.isASCII && ($0.isHexDigit || $0 == "x" || $0 == "X") })
     else { return nil }
     let lower = text.lowercased()
     if lower == "0x" { return 0 }
@@ -143,9 +145,9 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
         guard part.split(separator: ".").count == 4, let address = ipv4(part) else { return nil }
         groups += [UInt16(address >> 16), UInt16(truncatingIfNeeded: address)]
       } else {
-        guard (1...4).contains(part.utf8.count), let group = UInt16(part, radix: 16) else {
-          return nil
-        }
+        guard (1...4).contains(part.utf8.count), part.allSatisfy(\.isHexDigit),
+          let group = UInt16(part, radix: 16)
+        else { return nil }
         groups.append(group)
       }
     }
