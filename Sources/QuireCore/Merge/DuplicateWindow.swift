@@ -18,8 +18,9 @@ struct DuplicateWindow: Sendable {
 
   /// Adds digests. Returns older ones that are dropped for them.
   mutating func append(_ digests: [UInt64]) -> [UInt64] {
+    guard limit > 0 else { return digests }
     var forgotten: [UInt64] = []
-    for digest in digests where limit > 0 {
+    for digest in digests {
       if case .string(var text)? = chunks.last, text.utf8.count < Self.chunkSize * Self.digits {
         chunks[chunks.count - 1] = .null
         text += MergeDigest.text(of: digest)

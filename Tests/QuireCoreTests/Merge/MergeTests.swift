@@ -399,6 +399,16 @@ struct Entry: Hashable, Sendable {
     #expect(try await merged.items.collect().suffix(2).map(\.id) == ["199", "0"])
   }
 
+  @Test("17-Duplicates: a window of no items remembers none beyond its page")
+  func noWindow() async throws {
+    let entries = (0..<3).map { Entry(key: $0, id: "same") }
+    let merged = Cursor.merged(
+      [Cursor(ScriptedSource(items: [entries]))], by: \.key,
+      options: MergeOptions(pageSize: 1, duplicateWindow: 0), duplicates: \.id,
+      clock: ManualClock())
+    #expect(try await merged.items.collect().count == 3)
+  }
+
   @Test(
     "17-Resume, C-8: stopped at every item in turn, a merge goes on exactly, by JSON, in a new one")
   func resume() async throws {
