@@ -107,7 +107,7 @@ package struct Queue<Element> {
     guard front < elements.count else { return nil }
     defer {
       front += 1
-      if front > 64, front * 2 > elements.count {
+      if front == elements.count || front > 64 && front * 2 > elements.count {
         elements.removeFirst(front)
         front = 0
       }
