@@ -57,13 +57,16 @@ extension RetryMachine.Failure {
     isOutage = [.connectFailed, .timedOut, .truncated].contains(error.code)
   }
 
-  /// Creates a failure that the description recognized. `now` is the time in seconds since 1970.
+  /// Creates a failure that the description recognized.
   init(
-    _ failure: PageFailure, _ response: PageClient.Response, now: Double, _ redactor: Redactor
+    _ failure: PageFailure, _ response: PageClient.Response, _ listing: Listing,
+    _ redactor: Redactor
   ) {
     let words = failure.message.map { " It says: \(redactor.snippet($0.utf8))" } ?? ""
     let wait =
-      failure.delay ?? ThrottleSignal.wait(in: response.headerFields, now: now)
+      failure.delay
+      ?? ThrottleSignal.wait(
+        in: response.headerFields, now: listing.client.environment.now())
       ?? failure.standardDelay
     let underlying = HTTPFailure(response: response, replacement: failure.cursor)
     func error(_ code: PageError.Code, _ sentence: String, _ advice: String = "") -> PageError {

@@ -316,7 +316,7 @@ final class PageFetch<Item: Sendable> {
       return false
     case .failure(let failure):
       let body = Array(transfer.beginning.joined().prefix(Exchange.longestRefusal))
-      throw self.failure(failure, self.response(response, body))
+      throw RetryMachine.Failure(failure, self.response(response, body), listing, redactor)
     case .emptyPage:
       try engine.reader.brokenPromise(by: answer).map { throw $0 }
       try findContinuation(after: transfer, answer)
@@ -524,19 +524,12 @@ final class PageFetch<Item: Sendable> {
       page.traffic = traffic
       return page
     case .failure(let failure):
-      throw self.failure(failure, self.response(response, body))
+      throw RetryMachine.Failure(failure, self.response(response, body), listing, redactor)
     case .page:
       throw RetryMachine.Failure(
         status: self.response(response, body), isFirst: sent == nil, listing,
         redactor)
     }
-  }
-
-  private func failure(
-    _ failure: PageFailure, _ response: PageClient.Response
-  ) -> RetryMachine.Failure {
-    RetryMachine.Failure(
-      failure, response, now: listing.client.environment.now(), redactor)
   }
 
   /// Returns the document of an error's body: JSON, which explains errors in APIs of every format,
@@ -572,7 +565,8 @@ extension PageFetch {
       let answer = answer(
         to: response, document: isBodyless ? EmptyDocument() : try session.finish())
       switch try engine.reader.classify(answer) {
-      case .failure(let failure): throw self.failure(failure, self.response(response, []))
+      case .failure(let failure):
+        throw RetryMachine.Failure(failure, self.response(response, []), listing, redactor)
       case .page: if isBodyless { throw PageError.noPage(self.response(response, [])) }
       case .end, .emptyPage: break
       }
