@@ -92,11 +92,15 @@ struct ListingAudit: Sendable {
   static func walkAudit(
     of pagination: Pagination, hasPageSize: Bool, expectsTotal: Bool
   ) -> WalkAudit {
-    let audit = SharedAudit(
-      ListingAudit(pagination, hasPageSize: hasPageSize, expectsTotal: expectsTotal))
+    ListingAudit(pagination, hasPageSize: hasPageSize, expectsTotal: expectsTotal).walkAudit
+  }
+
+  private var walkAudit: WalkAudit {
+    let audit = SharedAudit(self)
     return WalkAudit(
       saw: { head, items in audit.state.withLock { $0.saw(head, items: items) } },
-      warnings: { end in audit.state.withLock { $0 }.warnings(for: end) })
+      warnings: { end in audit.state.withLock { $0 }.warnings(for: end) },
+      copy: { audit.state.withLock { $0 }.walkAudit })
   }
 
   /// Checks the next page of the walk.

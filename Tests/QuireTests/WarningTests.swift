@@ -136,6 +136,24 @@ struct WarningTests {
     #expect(walk.report.warnings.map(\.code) == (isCounted ? [.changedTotal] : []))
   }
 
+  @Test("12-A2: a walk and its copy are each warned of their own pages")
+  func copies() async throws {
+    let pages = [
+      #"{"data":[1,2],"total":4}"#, #"{"data":[3,4],"total":4}"#, #"{"data":[4],"total":3}"#,
+    ]
+    let pagination = Pagination(
+      next: .offset, send: .query("from"), end: [.total("/total"), .emptyPage], items: "/data",
+      total: "/total")
+    let walk = PageClient(transport: Answers(pages.map { Answers.Answer(stringLiteral: $0) }))
+      .cursor(of: Int.self, at: "https://l.test/", pagination: pagination).walk()
+    _ = try await walk.next()
+    let copy = walk.copy()
+    for try await _ in walk {}
+    for try await _ in copy {}
+    #expect(walk.report.warnings.isEmpty, "\(walk.report.warnings)")
+    #expect(copy.report.warnings.map(\.code) == [.changedTotal])
+  }
+
   @Test(
     "12-A2: a number of pages that falls, or a range's total that changes, is a doubt like a total of items"
   )

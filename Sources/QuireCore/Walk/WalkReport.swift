@@ -225,18 +225,21 @@ extension WalkReport {
 
 /// An observer of all pages of a walk, which adds warnings to its report.
 ///
-/// Each walk has one of its own. `saw` gets every page as it came from the source, before any
-/// transform; `warnings` is called when the report is read.
+/// Each walk has one of its own, and each copy of a walk has a copy. `saw` gets every page as it
+/// came from the source, before any transform; `warnings` is called when the report is read.
 package struct WalkAudit: Sendable {
   package var saw: @Sendable (_ page: PageHead, _ items: Int) -> Void
   package var warnings: @Sendable (_ end: WalkReport.End) -> [WalkReport.Warning]
+  package var copy: @Sendable () -> WalkAudit
 
   package init(
     saw: @escaping @Sendable (PageHead, Int) -> Void,
-    warnings: @escaping @Sendable (WalkReport.End) -> [WalkReport.Warning]
+    warnings: @escaping @Sendable (WalkReport.End) -> [WalkReport.Warning],
+    copy: @escaping @Sendable () -> WalkAudit
   ) {
     self.saw = saw
     self.warnings = warnings
+    self.copy = copy
   }
 }
 

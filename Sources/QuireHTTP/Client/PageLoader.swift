@@ -63,7 +63,7 @@ package final class PageLoader<Item: Sendable>: PageReader {
   package var deliversParts: Bool { delivery == .asItArrives }
 
   package func copy() -> any PageReader<Item> {
-    PageLoader(listing, decoder, delivery, audit: audit)
+    PageLoader(listing, decoder, delivery, audit: audit?.copy())
   }
   package func expect(_ known: KnownPage) { self.known.withLock { $0 = known } }
   package func leave() { requested.withLock { $0 = RequestedPages() } }
