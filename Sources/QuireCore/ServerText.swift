@@ -81,26 +81,3 @@ extension Unicode.Scalar {
     }
   }
 }
-
-extension [String] {
-  /// Returns the texts as a sentence lists them: `a, b and c`.
-  package func listed(_ conjunction: String = "and") -> String {
-    guard count > 1, let last else { return joined() }
-    return "\(dropLast().joined(separator: ", ")) \(conjunction) \(last)"
-  }
-}
-
-extension Int {
-  /// Returns the number with its noun, in the plural unless it is one: `3 pages`.
-  package func counted(_ one: String, _ many: String? = nil) -> String {
-    "\(self) " + (self == 1 ? one : many ?? one + "s")
-  }
-}
-
-extension BinaryInteger {
-  /// Returns the digits of a number that is not negative, with zeros in front up to `width`.
-  package func padded(to width: Int, radix: Int = 10) -> String {
-    let digits = String(self, radix: radix)
-    return String(repeating: "0", count: Swift.max(0, width - digits.count)) + digits
-  }
-}

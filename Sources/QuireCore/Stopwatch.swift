@@ -85,20 +85,4 @@ extension Duration {
 
   /// The duration limited to a century, for clocks, which overflow with longer ones.
   package var limitedForClock: Duration { times(1) }
-
-  /// The duration rounded for people: `120 ms`, `3.2 s`, `15 min`, `1 h 5 min`.
-  package var words: String {
-    let milliseconds = self / .milliseconds(1)
-    if milliseconds == 0 { return "0 s" }
-    if milliseconds < 10 { return "\((milliseconds * 100).rounded() / 100) ms" }
-    if milliseconds < 1_000 { return "\(Int(milliseconds.rounded())) ms" }
-    if milliseconds < 10_000 { return "\((milliseconds / 100).rounded() / 10) s" }
-    // Limited to what 64 bits hold, however long a pause a server asks for.
-    let seconds = Int(min(milliseconds / 1_000, 9e18).rounded())
-    let parts =
-      seconds < 3_600
-      ? [(seconds / 60, "min"), (seconds % 60, "s")]
-      : [(seconds / 3_600, "h"), (seconds / 60 % 60, "min")]
-    return parts.filter { $0.0 > 0 }.map { "\($0.0) \($0.1)" }.joined(separator: " ")
-  }
 }
