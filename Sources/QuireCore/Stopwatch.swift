@@ -84,5 +84,5 @@ extension Duration {
   }
 
   /// The duration limited to a century, for clocks, which overflow with longer ones.
-  package var limitedForClock: Duration { times(1) }
+  var limitedForClock: Duration { times(1) }
 }
