@@ -20,7 +20,7 @@ struct MergeSummary: Sendable {
         WalkReport.Warning(
           .laggingSource,
           """
-          \(Self.list(lagged)) did not answer within \(skew), and the others went on; \(order).
+          \(Self.list(lagged)) did not answer within \(skew.words), and the others went on; \(order).
           """, remedy: Remedy(.skew, condition: "to wait longer for each source")))
     }
     if !failures.isEmpty {
@@ -55,7 +55,7 @@ struct MergeSummary: Sendable {
   static func unanswered(in skew: Duration) -> PageError {
     PageError(
       .sourceFailed,
-      "The source did not answer within \(skew), and more sources are lagging than may.",
+      "The source did not answer within \(skew.words), and more sources are lagging than may.",
       remedies: [Remedy(.skew, condition: "to wait longer for each source")])
   }
 

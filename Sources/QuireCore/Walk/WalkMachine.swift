@@ -462,8 +462,8 @@ extension WalkMachine {
     PageError(
       .limitExceeded,
       """
-      The walk has taken \(now - (startedAt ?? now)) of the \(limits.duration ?? .zero) it may. \
-      Resume from the checkpoint.
+      The walk has taken \((now - (startedAt ?? now)).words) of the \
+      \((limits.duration ?? .zero).words) it may. Resume from the checkpoint.
       """, remedies: [Remedy(.init("Limits.duration"), condition: "to give one walk longer")])
   }
 

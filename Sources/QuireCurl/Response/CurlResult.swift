@@ -102,7 +102,7 @@ extension TransferMachine {
     case CURLE_OPERATION_TIMEDOUT:
       return PageError(
         .timedOut,
-        "Connecting to \(host)\(proxy.map { " by the proxy \($0)" } ?? "") took longer than \(timeouts.connect).",
+        "Connecting to \(host)\(proxy.map { " by the proxy \($0)" } ?? "") took longer than \(timeouts.connect.words).",
         remedies: [.raise(.init("Timeouts.connect"))])
     case CURLE_SSL_CONNECT_ERROR:
       return handshake(result)

@@ -171,11 +171,11 @@ struct TransferMachine {
     guard let sent, let deadline, now >= deadline else { return nil }
     let (what, limit) =
       if now >= sent + timeouts.total {
-        ("The response of \(host) took longer than \(timeouts.total)", "total")
+        ("The response of \(host) took longer than \(timeouts.total.words)", "total")
       } else if head == nil {
-        ("\(host) sent no response head within \(timeouts.head)", "head")
+        ("\(host) sent no response head within \(timeouts.head.words)", "head")
       } else {
-        ("The body of \(host) all but stopped for \(timeouts.stall)", "stall")
+        ("The body of \(host) all but stopped for \(timeouts.stall.words)", "stall")
       }
     return counted(
       PageError(
