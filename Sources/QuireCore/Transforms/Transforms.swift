@@ -175,7 +175,8 @@ struct RetryingReader<Item: Sendable>: PagewiseReader {
         attempts: 0)
     }
     var attempt = 1
-    var spent = WalkReport.Traffic.zero
+    // The requests and the traffic of the attempts before.
+    var (requests, spent) = (0, WalkReport.Traffic.zero)
     while true {
       do {
         let page = try await base.read(at: position)
@@ -185,14 +186,17 @@ struct RetryingReader<Item: Sendable>: PagewiseReader {
         result.traffic.retries += attempt - 1
         return result
       } catch let error where attempt < attempts && Self.isWorthRetrying(error) {
-        let traffic = PageError(ofSource: error).traffic
+        let failure = PageError(ofSource: error)
+        requests += failure.attempts
         // A source that does not report the traffic of a failure has made a request.
-        spent = spent + traffic + WalkReport.Traffic(requests: traffic.requests > 0 ? 0 : 1)
+        spent += failure.traffic
+        if failure.traffic.requests == 0 { spent.requests += 1 }
         let pause = delay(attempt)
         attempt += 1
         if pause > .zero { try await clock.sleep(for: pause) }
       } catch let error where attempt > 1 && !(error is CancellationError) {
         var failure = PageError(ofSource: error)
+        failure.attempts += requests
         failure.traffic += spent
         failure.traffic.retries += attempt - 1
         throw failure
