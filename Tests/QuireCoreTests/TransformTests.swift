@@ -63,6 +63,21 @@ import Testing
     #expect(source.requests == [1, 2, 2])
   }
 
+  @Test("C-11: the report has what a page has cost on which a closure fails")
+  func countsFailedPages() async throws {
+    let calls = ScriptedSource(sizes: 1)
+    calls.fail(1)
+    let cursor = Cursor(ScriptedSource(items: [[1]])).map { number in
+      _ = try await calls.page(at: Position(integerLiteral: number))
+      return number
+    }
+    let walk = cursor.walk()
+    let error = await pageError { _ = try await walk.next() }
+    #expect(error?.traffic.requests == 1 && walk.report.traffic.requests == 1)
+    #expect(try await walk.next()?.items == [1])
+    #expect(walk.report.traffic.requests == 2 && walk.report.traffic.items == 1)
+  }
+
   @Test("C-11, C-8: a filtered walk that was cut goes on at exactly the next item of the source")
   func filterResumes() async throws {
     let source = ScriptedSource(items: [[1, 2, 3, 4, 5, 6], [7, 8]])

@@ -85,10 +85,16 @@ struct TransformReader<Base: Sendable, Item: Sendable>: PagewiseReader {
     guard let page = try await base.read(at: position) else { return nil }
     do {
       return try await transform(page)
-    } catch let error where !(error is CancellationError || error is PageError) {
-      throw PageError(
-        .transformFailed, "A closure given to map, filter or compactMap failed: \(error)",
-        underlying: error)
+    } catch let error where !(error is CancellationError) {
+      var failure =
+        error as? PageError
+        ?? PageError(
+          .transformFailed, "A closure given to map, filter or compactMap failed: \(error)",
+          underlying: error)
+      // The page was read in vain.
+      failure.traffic += page.traffic
+      failure.traffic.items = 0
+      throw failure
     }
   }
 
