@@ -103,6 +103,7 @@ struct StoredPositionTests {
         from: Position(nil, itemOffset: offset))
       let error = await pageError { _ = try await cursor.drained() }
       #expect(error?.code == .pageChanged, "\(sizes), \(offset)")
+      #expect(error?.traffic.requests == 1)
     }
     let gone = Cursor<Int> { _ in nil }.resuming(from: Position("p", itemOffset: 1))
     #expect(await pageError { _ = try await gone.drained() }?.code == .pageChanged)

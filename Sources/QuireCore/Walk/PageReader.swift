@@ -189,7 +189,9 @@ struct SourceReader<Source: PageSource>: PageReader {
       return nil
     }
     guard position.itemOffset <= page.items.count else {
-      throw PageError.pageChanged(page.items.count, position.itemOffset)
+      var error = PageError.pageChanged(page.items.count, position.itemOffset)
+      error.traffic = page.traffic
+      throw error
     }
     page.position = position.page
     page = page.dropping(items: position.itemOffset)
