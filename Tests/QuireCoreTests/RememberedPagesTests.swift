@@ -93,7 +93,9 @@ struct RememberedPagesTests {
     let cursor = Cursor<Int> { _ in
       reached.openUp()
       try await gate.wait()
-      throw PageError(.limitExceeded, "The page is too large.")
+      var failure = PageError(.limitExceeded, "The page is too large.")
+      failure.traffic.requests = 1
+      throw failure
     }.cached(in: cache)
     let first = Task { try await cursor.drained() }
     try await reached.wait()
@@ -103,11 +105,12 @@ struct RememberedPagesTests {
       return
     }
     gate.openUp()
-    guard case .failed = try await waiting.value() else {
+    guard case .failed(let error) = try await waiting.value() else {
       Issue.record("Another walk reads the page again.")
       return
     }
-    await #expect(throws: PageError.self) { try await first.value }
+    #expect((error as? PageError)?.traffic.requests == 0)
+    #expect(await pageError { _ = try await first.value }?.traffic.requests == 1)
   }
 
   @Test("12-L17: a page that was being read while the cache was cleared is not kept")

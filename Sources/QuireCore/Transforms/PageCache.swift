@@ -131,9 +131,16 @@ struct CachedReader<Item: Sendable>: PagewiseReader {
       // Other walks may have other limits on the walk, but limits on the content of a page apply to
       // all.
       let isOwn = error is CancellationError || Task.isCancelled || error.isLimitOfWalk
-      cache.finish(reading, of: key, isOwn ? .abandoned : .failed(error))
+      cache.finish(reading, of: key, isOwn ? .abandoned : .failed(Self.withoutTraffic(error)))
       throw error
     }
+  }
+
+  /// Returns the error for walks that waited for the read, which cost them nothing.
+  private static func withoutTraffic(_ error: any Error) -> any Error {
+    guard var error = error as? PageError else { return error }
+    error.traffic = .zero
+    return error
   }
 
   /// Returns the page of an entry, without traffic except the number of its items.
