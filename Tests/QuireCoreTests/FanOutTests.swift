@@ -218,5 +218,12 @@ struct FanOutTests {
     }.walk()
     while try await walk.next() != nil {}
     #expect(walk.report.traffic.requests == 7 && walk.report.items == 2)
+    let failing = Cursor(Declaring(items: [0], requests: 5)).flatMap(ordered: ordered) {
+      _ throws -> Cursor<Int> in
+      throw ScriptedFailure()
+    }.walk()
+    let error = await pageError { _ = try await failing.next() }
+    #expect(error?.code == .transformFailed && error?.traffic.requests == 5)
+    #expect(failing.report.traffic.requests == 5)
   }
 }

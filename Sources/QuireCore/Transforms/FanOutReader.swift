@@ -105,6 +105,10 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
           if let first = state.refusal { refusal.traffic = first.traffic + error.traffic }
           state.refusal = refusal
         }
+      } catch let error as PageError {
+        var failure = error
+        failure.traffic += state.withLock { $0.notes.takeTraffic() }
+        throw failure
       }
     }
   }
