@@ -193,6 +193,25 @@ struct FanOutWalkTests {
     #expect(walk.copy().report.warnings.map(\.code) == [.truncatedSource])
   }
 
+  /// A listing that warns with its first page, and has more.
+  private static func warning(_ name: String) -> Cursor<Int> {
+    Cursor<Int> { _ in
+      var page = Page([1], next: "more")
+      page.warnings = [WalkReport.Warning(.init(name), "odd")]
+      return page
+    }
+  }
+
+  @Test(
+    "16-Levels C-10: a walk that is not over has the warnings of parents and children, each once",
+    arguments: [true, false])
+  func warnsOfOpenListings(ordered: Bool) async throws {
+    let walk = Self.warning("parents").flatMap(ordered: ordered) { _ in Self.warning("child") }
+      .walk()
+    _ = try await walk.next()
+    #expect(walk.report.warnings.map(\.code.description) == ["parents", "child"])
+  }
+
   @Test(
     "16-Levels C-10: a listing keeps its number in warnings when a walk is left and gone on with",
     arguments: [true, false])

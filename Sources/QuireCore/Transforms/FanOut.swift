@@ -124,6 +124,8 @@ extension Page {
     var page = self
     // These describe the child's listing alone.
     (page.total, page.head.endDoubt) = (nil, nil)
+    // The report has them from the child's walk, with the name of its listing.
+    page.warnings = []
     page.position = position
     page.next = next
     page.previous = nil
@@ -182,6 +184,9 @@ extension Walk {
 struct FanOutNotes: Sendable {
   /// The name of the walk over parents in warnings.
   static let parents = "The parents' listing"
+
+  /// Returns the name of a child's walk in warnings, by the number of its listing.
+  static func child(_ number: Int?) -> String { "Listing \(number ?? 0) of flatMap" }
 
   private(set) var warnings: [WalkReport.Warning] = []
   /// The number of children's listings that were begun.

@@ -347,7 +347,7 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
   private static func finish(_ index: Int, _ state: inout State) {
     let child = state.children.remove(at: index)
     state.notes.noteSkipped()
-    state.notes.noteEnd(of: child.walk, "Listing \(child.parent.listing ?? 0) of flatMap")
+    state.notes.noteEnd(of: child.walk, FanOutNotes.child(child.parent.listing))
     if let parents = state.parents, state.children.isEmpty, state.waiting.isEmpty {
       state.notes.noteEnd(of: parents, FanOutNotes.parents)
     }
@@ -498,7 +498,11 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
   }
 
   func warnings(for end: WalkReport.End) -> [WalkReport.Warning] {
-    state.withLock { $0.notes.warnings }
+    let (notes, parents, children) = state.withLock { ($0.notes, $0.parents, $0.children) }
+    let open =
+      [parents?.report.warnings(from: FanOutNotes.parents) ?? []]
+      + children.map { $0.walk.report.warnings(from: FanOutNotes.child($0.parent.listing)) }
+    return notes.warnings + open.joined()
   }
 
   /// Walks over parents and children close what they hold when they are left.
