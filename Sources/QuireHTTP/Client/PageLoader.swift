@@ -152,14 +152,14 @@ package final class PageLoader<Item: Sendable>: PageReader {
     let replacement = (error.underlying as? HTTPFailure)?.replacement
     guard listing.engine.finder.recovery(at: sent, from: error, replacement: replacement) != nil
     else { return nil }
-    let (opened, traffic) = try await opened()
+    let (opened, traffic) = try await opened(after: error.traffic)
     guard
       let (instead, recovery) = listing.engine.finder.recovery(
         at: sent, from: error, replacement: replacement, reopened: opened ?? [])
     else { return nil }
     listing.client.shared.emit(.warning, .recovery(recovery, after: error.code))
     let fetch = try fetch(listing.destination(of: instead, at: position), for: position)
-    fetch.traffic = error.traffic + traffic
+    fetch.traffic = traffic
     fetch.recovery = recovery
     return fetch
   }
@@ -325,12 +325,12 @@ package final class PageLoader<Item: Sendable>: PageReader {
   }
 
   /// Returns the values that the opening request yields, nil if there is no such request, and its
-  /// cost.
-  private func opened() async throws -> ([JSONValue.Member]?, WalkReport.Traffic) {
-    guard let request = try listing.engine.builder.opening() else {
-      return (nil, .zero)
-    }
-    let fetch = PageFetch(listing, decoder, request)
+  /// cost in addition to `spent`.
+  private func opened(
+    after spent: WalkReport.Traffic = .zero
+  ) async throws -> ([JSONValue.Member]?, WalkReport.Traffic) {
+    guard let request = try listing.engine.builder.opening() else { return (nil, spent) }
+    let fetch = PageFetch(listing, decoder, request, traffic: spent)
     let answer = try await fetch.answer()
     return (try listing.engine.reader.opened(by: answer), fetch.traffic)
   }

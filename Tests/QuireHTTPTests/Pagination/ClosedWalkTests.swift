@@ -118,6 +118,25 @@ struct ClosedWalkTests {
     }
   }
 
+  @Test("12-L14: what was lost and could not be opened again is in the report with all requests")
+  func failsToReopen() async throws {
+    var pagination = Pagination.elastic.opening(at: "idx/_pit?keep_alive=1m")
+    pagination.policy.expiry = .reopen
+    let lost = #"{"error":{"root_cause":[{"type":"search_context_missing_exception"}]}}"#
+    let server = CannedServer { request, ordinal in
+      switch ordinal {
+      case 0, 1: Self.server(request, ordinal)
+      case 2: .status(404, [:], lost)
+      default: .status(400)
+      }
+    }
+    let walk = cursor(pagination, server).walk()
+    #expect(try await walk.next()?.items.count == 2)
+    await #expect(throws: PageError.self) { _ = try await walk.next() }
+    #expect(server.requests.map(\.head.method) == [.post, .post, .post, .post])
+    #expect(walk.report.traffic.requests == 4)
+  }
+
   @Test("12-L14: a walk that came to its end has nothing to warn of")
   func exhausted() async throws {
     let server = CannedServer { request, ordinal in
