@@ -39,13 +39,13 @@ struct RedirectMachine {
 
   private let home: Origin
   private let longest: Int
+  /// The hops so far, of which there is at least one.
   private var visited: [Hop]
-  private(set) var current: Hop
+  private var current: Hop { visited[visited.count - 1] }
 
   init(_ first: Hop, home: Origin, longest: Int) {
     self.home = home
     self.longest = longest
-    current = first
     visited = [first]
   }
 
@@ -68,7 +68,6 @@ struct RedirectMachine {
       throw PageError(.refusedLink, "The server redirects in a circle.")
     }
     visited.append(hop)
-    current = hop
     return hop
   }
 
