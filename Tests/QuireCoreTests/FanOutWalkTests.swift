@@ -180,6 +180,22 @@ struct FanOutWalkTests {
   }
 
   @Test(
+    "16-Levels C-7: a loop that is cancelled while it waits closes the children that are open",
+    arguments: [true, false])
+  func closesWhenCancelled(ordered: Bool) async throws {
+    let child = ScriptedSource(items: [[1], [2]], needsClosing: true)
+    child.hold(2)
+    let walk = Cursor(ScriptedSource(sizes: 1)).flatMap(ordered: ordered) { _ in Cursor(child) }
+      .walk()
+    let loop = Task { for try await _ in walk {} }
+    try await child.wait { $0.requests == [1, 2] }
+    loop.cancel()
+    await #expect(throws: CancellationError.self) { try await loop.value }
+    try await child.wait { !$0.closes.isEmpty }
+    withExtendedLifetime(walk) {}
+  }
+
+  @Test(
     "16-Levels C-10: a copy of a walk warns of what the walk has to warn of",
     arguments: [true, false])
   func copiesWarnings(ordered: Bool) async throws {

@@ -302,7 +302,11 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
       do {
         try await waiter.value()
       } catch {
-        for task in state.withLock({ Self.cancel(&$0) }) { task.cancel() }
+        let tasks = state.withLock { state in
+          state.waiter = nil
+          return Self.cancel(&state)
+        }
+        for task in tasks { task.cancel() }
         throw error
       }
     }
