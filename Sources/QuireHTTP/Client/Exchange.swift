@@ -257,7 +257,7 @@ final class Exchange {
     _ hop: RedirectMachine.Hop, with credential: Credential?, replays: Int,
     holding permit: RequestPermit?
   ) async throws -> Response {
-    var wire = try transportRequest(for: hop, with: credential, replays: replays)
+    var wire = transportRequest(for: hop, with: credential, replays: replays)
     do {
       if signs { try await sign(&wire, for: hop) }
       try count(hop)
@@ -431,7 +431,7 @@ final class Exchange {
   /// Signs the request without sending it, to learn the secrets that a signer adds.
   func signWithoutSending() async throws {
     let hop = try firstHop()
-    var wire = TransportRequest(try parts(of: hop))
+    var wire = TransportRequest(parts(of: hop))
     try await sign(&wire, for: hop)
   }
 
@@ -447,8 +447,8 @@ final class Exchange {
   @inline(never)
   private func transportRequest(
     for hop: RedirectMachine.Hop, with credential: Credential?, replays: Int
-  ) throws -> TransportRequest {
-    var wire = try parts(of: hop)
+  ) -> TransportRequest {
+    var wire = parts(of: hop)
     wire.replays = isRepeatable || hop.method.isSafe ? min(1, max(0, replays)) : 0
     if let fields = credential?.fields {
       for name in Set(fields.map(\.name)) { wire.head.headerFields[name] = nil }
@@ -457,7 +457,7 @@ final class Exchange {
     return TransportRequest(wire)
   }
 
-  private func parts(of hop: RedirectMachine.Hop) throws -> TransportRequest.Parts {
+  private func parts(of hop: RedirectMachine.Hop) -> TransportRequest.Parts {
     var fields = request.headerFields
     for field in shared.configuration.headers where !fields.contains(field.name) {
       fields.append(field)
