@@ -459,7 +459,7 @@ final class Exchange {
 
   private func parts(of hop: RedirectMachine.Hop) -> TransportRequest.Parts {
     var fields = request.headerFields
-    for field in shared.configuration.headers where !fields.contains(field.name) {
+    for field in shared.configuration.headers where !request.headerFields.contains(field.name) {
       fields.append(field)
     }
     if hop.origin != listing.home { fields = fields.harmlessElsewhere }

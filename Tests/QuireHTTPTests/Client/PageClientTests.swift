@@ -210,6 +210,20 @@ struct PageClientTests {
     #expect(server.requests[1].head.headerFields[.userAgent] == "me")
   }
 
+  @Test("fields of a client that have one name are all sent, unless the request has its own")
+  func repeatedFields() async throws {
+    let server = CannedServer([.json(#"{"items":[1]}"#)])
+    let name = HTTPField.Name("X-Tag")!
+    var headers = HTTPFields()
+    for value in ["a", "b"] { headers.append(HTTPField(name: name, value: value)) }
+    let client = PageClient(transport: server, headers: headers)
+    _ = try await drain(client.cursor(of: Int.self, at: url, pagination: links))
+    _ = try await drain(
+      client.cursor(
+        of: Int.self, at: url, pagination: links, request: .init(headers: [name: "c"])))
+    #expect(server.requests.map { $0.head.headerFields[values: name] } == [["a", "b"], ["c"]])
+  }
+
   @Test("H-3: a request's body goes along a next link only at home, as along a redirect")
   func bodiesStayHome() async throws {
     for (links, isFollowed) in [("https://cdn.test/2", false), ("https://api.test/2", true)] {
