@@ -180,14 +180,12 @@ package struct Redactor: Sendable {
     String(Substring(url.utf8.prefix { $0 != UInt8(ascii: "?") }))
   }
 
-  /// Returns the URL with the user information of its authority replaced.
+  /// Returns the URL with the user information of its authority replaced, even if it is malformed.
   private static func withoutUser(_ url: String) -> String {
-    guard let parts = try? URLReference(url), let authority = parts.authority,
-      let at = authority.lastIndex(of: "@")
-    else { return url }
-    var shown = parts
-    shown.authority = "…" + authority[at...]
-    return shown.text
+    guard let start = url.firstRange(of: "//")?.upperBound else { return url }
+    let authority = url[start...].prefix { $0 != "/" && $0 != "#" }
+    guard let at = authority.lastIndex(of: "@") else { return url }
+    return String(url[..<start]) + "…" + String(url[at...])
   }
 
   private static func isHarmless(_ name: String, _ value: String) -> Bool {

@@ -105,5 +105,6 @@ struct SecretPatternTests {
       redactor.describe(.get, "https://h.test/a;jsessionid=0123456789/b")
         == "GET https://h.test/a;jsessionid=…/b")
     #expect(redactor.describe(.get, "https://me:pw@h.test/") == "GET https://…@h.test/")
+    #expect(redactor.describe(.get, "https://me:p w@h.test/a b") == "GET https://…@h.test/a b")
   }
 }
