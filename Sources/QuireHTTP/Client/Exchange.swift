@@ -202,8 +202,8 @@ final class Exchange {
     guard let origin = keeper.origin else {
       throw PageError(
         .invalidArgument,
-        "The credentials' origin, \(keeper.source.origin), is no such thing; write it as "
-          + "https://api.example.com.")
+        "The credentials' origin, \(redactor.describe(keeper.source.origin)), is no such thing; "
+          + "write it as https://api.example.com.")
     }
     guard hop.origin == origin, hop.origin == listing.home else {
       return try await send(hop, replays: replays)
