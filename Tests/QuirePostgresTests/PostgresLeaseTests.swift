@@ -1,9 +1,9 @@
+@testable import QuirePostgres
 import Foundation
 import QuireCore
 import QuireExport
 import QuireJSON
 import QuirePagination
-import QuirePostgres
 import QuireTesting
 import TestSupport
 import Testing

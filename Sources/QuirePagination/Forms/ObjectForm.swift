@@ -1,4 +1,4 @@
-import QuireCore
+package import QuireCore
 
 /// A member of an object, and the property that it sets.
 struct FormMember<Root: Sendable>: Sendable {
