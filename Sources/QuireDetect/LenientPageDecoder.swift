@@ -49,12 +49,12 @@ struct LenientPageDecoder<Item: Sendable>: PageDecoder {
     mutating func items() -> DecodedItems<Item> { DecodedItems([]) }
 
     private mutating func attempt(_ body: (inout any PageDecoding<Item>) throws -> Void) throws {
-      guard var session = decoding else { return }
+      // Taken out, not copied: with the only reference to its page, the decoder need not copy it.
+      guard var session = decoding.take() else { return }
       do {
         try body(&session)
         decoding = session
       } catch let error as PageError where LenientPageDecoder.isUnreadable(error) {
-        decoding = nil
         reason = error
       }
     }

@@ -440,6 +440,25 @@ struct DetectionTests {
     }
   }
 
+  @Test("A page that arrives in many slices is not copied for each of them")
+  func slices() throws {
+    struct Session: PageDecoding {
+      final class Page {}
+      var page = Page()
+      mutating func receive(_ slice: [UInt8]) {
+        let isUnique = isKnownUniquelyReferenced(&page)
+        #expect(isUnique)
+      }
+      mutating func finish() -> any PageDocument { EmptyDocument() }
+      mutating func items() -> DecodedItems<Int> { DecodedItems([]) }
+    }
+    struct Pages: PageDecoder {
+      func begin(_ context: DecodingContext) -> any PageDecoding<Int> { Session() }
+    }
+    var session = try LenientPageDecoder<Int>(decoder: Pages()).begin(DecodingContext())
+    for _ in 0..<3 { try session.receive([0x20]) }
+  }
+
   // MARK: Swift
 
   @Test("A preset is written with the place of its items where that is not its own")
