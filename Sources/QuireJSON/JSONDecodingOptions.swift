@@ -59,27 +59,16 @@ struct JSONDecodingOptions: Sendable {
   }
 }
 
-/// A coding key that holds the name of a member or the index of an element.
+/// A coding key that holds the name of a member.
 struct JSONKey: CodingKey {
   let stringValue: String
-  let intValue: Int?
 
-  init(_ name: String) {
-    stringValue = name
-    intValue = nil
-  }
-
-  init(index: Int) {
-    stringValue = "Index \(index)"
-    intValue = index
-  }
+  init(_ name: String) { stringValue = name }
 
   init?(stringValue: String) { self.init(stringValue) }
+  init?(intValue: Int) { nil }
 
-  init?(intValue: Int) {
-    stringValue = String(intValue)
-    self.intValue = intValue
-  }
+  var intValue: Int? { nil }
 
   /// The key that `superDecoder()` uses, which is given none.
   static let `super` = JSONKey("super")

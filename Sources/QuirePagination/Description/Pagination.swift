@@ -334,15 +334,6 @@ extension Pagination {
   }
 }
 
-extension Pagination.PreviousRule {
-  /// The rule for a Link header with either relation for the previous page (RFC 8288).
-  static let linkHeader = Pagination.PreviousRule(
-    .firstOf([
-      Pagination.Route(.linkHeader(rel: "prev"), send: .url),
-      Pagination.Route(.linkHeader(rel: "previous"), send: .url),
-    ]))
-}
-
 extension Pagination.PreviousRule: Block {
   package static let name = "previous"
 

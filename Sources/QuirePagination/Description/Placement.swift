@@ -44,16 +44,6 @@ extension Pagination {
 }
 
 extension Pagination.Placement {
-  /// Returns the placement in a parameter of a form body, or else of the query.
-  static func parameter(_ name: String) -> Pagination.Placement {
-    .firstOf([.form(name), .query(name)])
-  }
-
-  /// Returns the placement in a member of a JSON body, or else in a query parameter.
-  static func member(_ pointer: PagePath, or name: String) -> Pagination.Placement {
-    .firstOf([.jsonBody(pointer), .query(name)])
-  }
-
   /// Returns the alternative that fits a request.
   func fitted(to request: PageRequest) -> Pagination.Placement {
     guard case .firstOf(let placements) = self else { return self }
