@@ -48,10 +48,12 @@ struct JSONDecodingOptions: Sendable {
     @unknown default: return nil
     }
   }
+}
 
-  /// Returns the key of the member called `name` in the object at `path`, after the key strategy.
-  func key(for name: String, at path: [any CodingKey]) -> String {
-    switch keys {
+extension JSONDecoder.KeyDecodingStrategy {
+  /// Returns the key of the member called `name` in the object at `path`.
+  func key(for name: String, at path: ArraySlice<any CodingKey>) -> String {
+    switch self {
     case .custom(let convert): convert(path + [JSONKey(name)]).stringValue
     case .convertFromSnakeCase: SnakeCase.key(for: name)
     default: name

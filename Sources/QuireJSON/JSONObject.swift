@@ -84,7 +84,7 @@ extension JSONItemContext {
     members.reserveCapacity(word(at: node).length)
     for name in document.names(of: node) {
       guard let text = try? document.text(at: name) else { continue }
-      let key = options.key(for: text, at: path)
+      let key = options.keys.key(for: text, at: path[...])
       if members[key] == nil { members[key] = name + 1 }
     }
     return members
@@ -200,7 +200,7 @@ extension JSONItemContext {
       if name == found { return name + 1 }
       if isASCII, isPlain(name) { continue }
       guard let text = try? document.text(at: name) else { continue }
-      if options.key(for: text, at: []) == key { return name + 1 }
+      if options.keys.key(for: text, at: []) == key { return name + 1 }
     }
     return nil
   }
@@ -232,7 +232,7 @@ extension JSONItemContext {
     var seen = Set<String>(minimumCapacity: Int(object.count))
     return document.names(of: object.node).compactMap { name in
       guard let text = try? document.text(at: name) else { return nil }
-      let key = options.key(for: text, at: [])
+      let key = options.keys.key(for: text, at: [])
       return seen.insert(key).inserted ? key : nil
     }
   }

@@ -45,6 +45,22 @@ public struct JSONPageDecoder<Item: Decodable & Sendable>: PageDecoder {
   }
 }
 
+extension JSONPageDecoder: FieldDecoder {
+  package func field<Value: Decodable>(
+    _ type: Value.Type, at path: PagePath, in document: any PageDocument
+  ) throws -> Value?? {
+    try JSONItemReader(decoder).field(type, at: path, in: document)
+  }
+}
+
+extension JSONRawPageDecoder: FieldDecoder {
+  package func field<Value: Decodable>(
+    _ type: Value.Type, at path: PagePath, in document: any PageDocument
+  ) throws -> Value?? {
+    try JSONItemReader(JSONDecoder()).field(type, at: path, in: document)
+  }
+}
+
 extension JSONRawPageDecoder {
   /// Decodes a body that is one value, with a default `JSONDecoder`.
   public func value<Value: Decodable>(

@@ -348,6 +348,6 @@ extension JSONReadablePageDecoder: FieldDecoder {
   package func field<Value: Decodable>(
     _ type: Value.Type, at path: PagePath, in document: any PageDocument
   ) throws -> Value?? {
-    try JSONFields(decoder: JSONDecoder()).field(type, at: path, in: document)
+    try JSONItemReader(JSONDecoder()).field(type, at: path, in: document)
   }
 }
