@@ -14,8 +14,8 @@ struct JSONDecodingOptions: Sendable {
 
   /// Whether a member's name is its key (`useDefaultKeys`).
   let takesNamesAsTheyAre: Bool
-  /// Whether a member's name is converted to camel case (`convertFromSnakeCase`).
-  let convertsSnakeCase: Bool
+  /// Whether a closure makes the keys (`custom`).
+  let hasCustomKeys: Bool
 
   /// Fails for a decoder that does more than its settings say, which only Foundation can run: a
   /// subclass, JSON5, a document without its outer brackets, and strategies that this code does not
@@ -30,9 +30,9 @@ struct JSONDecodingOptions: Sendable {
     keys = decoder.keyDecodingStrategy
     userInfo = decoder.userInfo
     switch keys {
-    case .useDefaultKeys: (takesNamesAsTheyAre, convertsSnakeCase) = (true, false)
-    case .convertFromSnakeCase: (takesNamesAsTheyAre, convertsSnakeCase) = (false, true)
-    case .custom: (takesNamesAsTheyAre, convertsSnakeCase) = (false, false)
+    case .useDefaultKeys: (takesNamesAsTheyAre, hasCustomKeys) = (true, false)
+    case .convertFromSnakeCase: (takesNamesAsTheyAre, hasCustomKeys) = (false, false)
+    case .custom: (takesNamesAsTheyAre, hasCustomKeys) = (false, true)
     @unknown default: return nil
     }
     switch dates {

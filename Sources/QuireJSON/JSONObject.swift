@@ -36,7 +36,7 @@ extension JSONItemContext {
     let count = word(at: node).length
     let run: Int
     let names: JSONObject.Names
-    if count > JSONObject.most || !options.takesNamesAsTheyAre && !options.convertsSnakeCase {
+    if count > JSONObject.most || options.hasCustomKeys {
       hashed[node] = hashedMembers(of: node, place)
       (run, names) = (0, .hashed)
     } else if options.takesNamesAsTheyAre {
@@ -78,8 +78,7 @@ extension JSONItemContext {
   }
 
   private func hashedMembers(of node: Int, _ place: JSONPlace) -> [String: Int] {
-    let isCustom = !options.takesNamesAsTheyAre && !options.convertsSnakeCase
-    let path = isCustom ? codingPath(of: place, node: node) : []
+    let path = options.hasCustomKeys ? codingPath(of: place, node: node) : []
     var members: [String: Int] = [:]
     members.reserveCapacity(word(at: node).length)
     for name in document.names(of: node) {
