@@ -118,7 +118,7 @@ extension JSONItemContext {
   @inline(never)
   private func findOtherwise(_ key: String, in object: JSONObject) -> Int? {
     guard object.generation == table.generation, object.names != .hashed else {
-      return findHashed(key, in: object)
+      return members(of: object)[key]
     }
     let found = key.utf8.withContiguousStorageIfAvailable { searchConverted($0, in: object) }
     guard let found, !found.needsTextComparison, object.names == .converted else {
@@ -209,13 +209,8 @@ extension JSONItemContext {
     return word(at: name).isKind(.string)
   }
 
-  /// Finds a member in the dictionary of an object with many members, or for a container that
-  /// outlived its item.
-  @inline(never)
-  private func findHashed(_ key: String, in object: JSONObject) -> Int? {
-    members(of: object)[key]
-  }
-
+  /// Returns the members by key, of an object with many members or for a container that outlived its
+  /// item.
   private func members(of object: JSONObject) -> [String: Int] {
     if object.generation == table.generation, let members = hashed[object.node] {
       return members
