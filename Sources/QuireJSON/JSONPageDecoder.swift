@@ -212,8 +212,16 @@ extension JSONDocument: RawItemStorage {
         in: bytes, tape,
         byBytes: true)
       guard found.needsTextComparison else { return found.name < 0 ? nil : found.name + 1 }
-      return names(of: node).first { has($0, text: Array(name)) }.map { $0 + 1 }
+      return member(ofObject: node, withText: name)
     }
+  }
+
+  /// Returns the value of the first member called `name`. Compares the text of all names, because one
+  /// may be written with escapes.
+  @inline(never)
+  func member(ofObject node: Int, withText name: UnsafeBufferPointer<UInt8>) -> Int? {
+    let wanted = Array(name)
+    return names(of: node).first { has($0, text: wanted) }.map { $0 + 1 }
   }
 
   package func decode<Value: Decodable>(

@@ -85,15 +85,11 @@ public struct JSONReader: ~Copyable {
     let found = progress.find(
       name.utf8Start, name.utf8CodeUnitCount, from: node + 2, to: end, in: bytes, tape,
       byBytes: true)
-    if found.needsTextComparison { return findAgain(name) }
+    if found.needsTextComparison {
+      let wanted = UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
+      return document.member(ofObject: node, withText: wanted)
+    }
     return found.name < 0 ? nil : found.name + 1
-  }
-
-  /// Searches all names by their text, because one may be written with escapes.
-  @inline(never)
-  private func findAgain(_ name: StaticString) -> Int? {
-    let wanted = Array(UnsafeBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount))
-    return document.names(of: node).first { document.has($0, text: wanted) }.map { $0 + 1 }
   }
 
   @inline(__always)
