@@ -129,7 +129,7 @@ struct JSONNameProgress {
       if word.isKind(.string) || byBytes && word.isKind(.unicodeString) {
         if JSONItemContext.equal(bytes + word.offset, word.length, key, length) {
           if name >= next, !needsTextComparison {
-            self.next = UInt32(truncatingIfNeeded: Self.name(after: name, tape))
+            self.next = UInt32(truncatingIfNeeded: JSONWord.next(after: name + 1, on: tape))
             self.passed = passed | bit
           }
           return (name, needsTextComparison)
@@ -138,14 +138,9 @@ struct JSONNameProgress {
       } else {
         needsTextComparison = true
       }
-      name = Self.name(after: name, tape)
+      name = JSONWord.next(after: name + 1, on: tape)
     }
     return (-1, needsTextComparison)
-  }
-
-  @inline(__always)
-  private static func name(after name: Int, _ tape: UnsafePointer<UInt64>) -> Int {
-    JSONWord(bits: tape[name + 1]).isContainer ? Int(tape[name + 2] >> 32) : name + 2
   }
 
   @inline(__always)

@@ -75,11 +75,6 @@ public struct JSONReader: ~Copyable {
   @inline(__always)
   private func word(at node: Int) -> JSONWord { JSONWord(bits: tape[node]) }
 
-  @inline(__always)
-  private func next(after node: Int) -> Int {
-    word(at: node).isContainer ? Int(tape[node + 1] >> 32) : node + 1
-  }
-
   /// Returns the value of a member, nil if there is none.
   private mutating func find(_ name: StaticString) -> Int? {
     let found = progress.find(
@@ -220,7 +215,7 @@ public struct JSONReader: ~Copyable {
       while count < word.length {
         values.initializeElement(at: count, to: try read(type, at: element))
         count += 1
-        element = next(after: element)
+        element = JSONWord.next(after: element, on: tape)
       }
     }
   }

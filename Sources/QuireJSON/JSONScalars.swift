@@ -43,12 +43,6 @@ extension JSONItemContext {
     throw .mismatch
   }
 
-  /// Returns the node after `node` and everything in it.
-  @inline(__always)
-  func next(after node: Int) -> Int {
-    word(at: node).isContainer ? Int(tape[node + 1] >> 32) : node + 1
-  }
-
   @inline(__always)
   func integer<Integer: FixedWidthInteger & Decodable>(
     _ type: Integer.Type, at node: Int

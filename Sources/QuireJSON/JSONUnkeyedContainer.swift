@@ -46,7 +46,7 @@ struct JSONUnkeyedContainer: UnkeyedDecodingContainer {
 
   @inline(__always)
   private mutating func advance() {
-    next = UInt32(truncatingIfNeeded: context.next(after: Int(next)))
+    next = UInt32(truncatingIfNeeded: JSONWord.next(after: Int(next), on: context.tape))
     position += 1
   }
 

@@ -161,7 +161,7 @@ extension Array: JSONElementList where Element: Decodable {
     for index in 0..<word.length {
       elements.append(
         try context.decode(Element.self, at: node, in: decoder.place, key: JSONIndexKey(index)))
-      node = context.next(after: node)
+      node = JSONWord.next(after: node, on: context.tape)
     }
     return elements
   }
@@ -204,7 +204,7 @@ extension JSONItemContext {
     for _ in 0..<count {
       guard let element = try? read(node) else { return nil }
       elements.append(element)
-      node = next(after: node)
+      node = JSONWord.next(after: node, on: tape)
     }
     return elements
   }

@@ -54,6 +54,12 @@ struct JSONWord {
     UInt64(truncatingIfNeeded: next) << 32 | UInt64(truncatingIfNeeded: endOffset)
   }
 
+  /// Returns the node after `node` and everything in it, on a tape.
+  @inline(__always)
+  static func next(after node: Int, on tape: UnsafePointer<UInt64>) -> Int {
+    JSONWord(bits: tape[node]).isContainer ? Int(tape[node + 1] >> 32) : node + 1
+  }
+
   @inline(__always)
   var kind: Kind {
     // The kind is never nil: only the scanner makes words, and only from kinds.
