@@ -62,20 +62,12 @@ extension JSONDocument {
     word(at: node).kind != wanted || word(at: node).length > 0
   }
 
-  /// Returns a hash of the bytes of the arrays, as the server wrote them, the same in every process.
-  func fingerprint(of lists: [Int]) -> Int {
+  /// Returns a digest of the bytes of values, as the server wrote them, the same in every process.
+  func digest(of nodes: some Sequence<Int>) -> Int {
     var digest = ContentDigest.stored
     bytes.withUnsafeBytes { bytes in
-      for list in lists { digest.add(UnsafeRawBufferPointer(rebasing: bytes[range(of: list)])) }
+      for node in nodes { digest.add(UnsafeRawBufferPointer(rebasing: bytes[range(of: node)])) }
     }
-    return digest.value
-  }
-
-  /// Returns a digest of the bytes of one item, as the server wrote them.
-  func digest(of node: Int) -> Int {
-    let range = range(of: node)
-    var digest = ContentDigest.stored
-    bytes.withUnsafeBytes { digest.add(UnsafeRawBufferPointer(rebasing: $0[range])) }
     return digest.value
   }
 
@@ -180,9 +172,9 @@ extension JSONDocument {
 
   /// Whether an array holds links with a relation (RFC 8288), which are not items.
   private func holdsLinks(_ array: Int) -> Bool {
-    guard let first = elements(of: array).first(where: { _ in true }),
-      word(at: first).kind == .object
-    else { return false }
+    guard let first = element(of: array, at: 0), word(at: first).kind == .object else {
+      return false
+    }
     let names = names(of: first).prefix(8).compactMap { try? text(at: $0) }
     return names.contains { $0 == "rel" || $0 == "relation" }
       && names.contains { $0 == "href" || $0 == "url" }

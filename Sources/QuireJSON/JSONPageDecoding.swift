@@ -94,7 +94,7 @@ struct JSONPageDecoding<Item: Sendable>: PageDecoding {
     let (document, lists) = try arrange()
     var decoded = try decode(lists, in: document)
     if decoded.count > 0 {
-      decoded.fingerprint = document.fingerprint(of: lists)
+      decoded.fingerprint = document.digest(of: lists)
       decoded.sample = document.sample(of: lists)
     }
     return decoded
@@ -115,7 +115,7 @@ struct JSONPageDecoding<Item: Sendable>: PageDecoding {
         do {
           if document.hasFlaws { try check(node, in: document) }
           items.append(try make(node))
-          digests?.append(document.digest(of: node))
+          digests?.append(document.digest(of: CollectionOfOne(node)))
         } catch let error as CancellationError {
           throw error
         } catch {
