@@ -27,7 +27,7 @@ extension JSONDocument: OutlinedDocument {
   /// next page.
   private func first(of list: Int, _ parent: PageOutline.Node) -> [Child] {
     var children: [Child] = []
-    for element in elements(of: list).prefix(1) {
+    if let element = element(of: list, at: 0) {
       var child = PageOutline.Node(
         parent.path + "/0", name: parent.name, .scalar, depth: parent.depth + 1)
       child.isInList = true
@@ -74,8 +74,7 @@ extension JSONDocument: OutlinedDocument {
       outline.kind = .list
       outline.count = word.length
       outline.holdsObjects =
-        elements(of: node).first { _ in true }
-        .map { self.word(at: $0).kind.isContainer } ?? false
+        element(of: node, at: 0).map { self.word(at: $0).kind.isContainer } ?? false
     case .object:
       outline.kind = .object
       outline.count = word.length
