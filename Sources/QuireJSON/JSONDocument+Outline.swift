@@ -35,19 +35,18 @@ extension JSONDocument: OutlinedDocument {
       children.append((element, child))
     }
     guard !parent.isInList else { return children }
-    for element in elements(of: list).prefix(PageOutline.longestLinkList) {
-      guard let link = linkByRelation(element, parent) else { continue }
-      children.append(link)
-    }
     return children
+      + elements(of: list).prefix(PageOutline.longestLinkList).compactMap {
+        linkByRelation($0, parent)
+      }
   }
 
   private func linkByRelation(_ element: Int, _ parent: PageOutline.Node) -> Child? {
     for (relation, target) in Self.linkNames {
       let path = "\(parent.path)[\(relation)=next]/\(target)"
-      guard case .node(let node)? = try? find("/\(target)", from: element),
-        case .node(let kind)? = try? find("/\(relation)", from: element),
-        let names = try? value(of: kind), names == "next" || names == ["next"]
+      guard let node = try? member(named: target, of: element),
+        let kind = try? member(named: relation, of: element), let names = try? value(of: kind),
+        names == "next" || names == ["next"]
       else { continue }
       var child = PageOutline.Node(path, name: "next", .scalar, depth: parent.depth + 1)
       describe(node, in: &child)
@@ -62,10 +61,6 @@ extension JSONDocument: OutlinedDocument {
     ("@Rel", "@Href"),
   ]
 
-  private func find(_ text: String, from node: Int) throws -> Lookup {
-    try find(PagePath(text), from: node)
-  }
-
   /// Sets the kind, count and value of `outline`. An object's value is the link in it, if any.
   private func describe(_ node: Int, in outline: inout PageOutline.Node) {
     let word = word(at: node)
@@ -78,8 +73,8 @@ extension JSONDocument: OutlinedDocument {
     case .object:
       outline.kind = .object
       outline.count = word.length
-      for name in ["/href", "/url", "/@id"] {
-        guard case .node(let link)? = try? find(name, from: node),
+      for name in ["href", "url", "@id"] {
+        guard let link = try? member(named: name, of: node),
           range(of: link).count <= PageOutline.longestText, let text = try? value(of: link).string
         else { continue }
         outline.value = .string(text)
