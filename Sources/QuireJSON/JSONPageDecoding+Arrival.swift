@@ -5,11 +5,7 @@ import QuirePagination
 extension JSONPageDecoding {
   mutating func readyItems() throws -> DecodedItems<Item> {
     if let pendingError { throw pendingError }
-    guard splitter != nil else { return DecodedItems([]) }
-    guard splitter?.hasItems == true else {
-      if let fault = splitter?.fault { throw cause(of: fault) }
-      return DecodedItems([])
-    }
+    if splitter?.hasItems == false, let fault = splitter?.fault { throw cause(of: fault) }
     return try takeItems()
   }
 
