@@ -25,7 +25,7 @@ struct JSONItemSplitter {
   private let path: [[UInt8]]
   /// More bytes than any of these names takes in a page, where an escape has six bytes for one.
   private let longestName: Int
-  private let itemBytes: Int
+  private let limits: DecodingLimits
   private var state = State.envelope
 
   /// The number of open containers in the envelope.
@@ -94,7 +94,7 @@ struct JSONItemSplitter {
   private(set) var fault: PageError?
 
   /// Fails unless the items are one list at one path of names.
-  init?(_ selector: Pagination.Items, itemBytes: Int) {
+  init?(_ selector: Pagination.Items, limits: DecodingLimits) {
     guard selector.arrangement == .lists, !selector.admitsOne, selector.paths.count == 1,
       let path = selector.paths.first
     else { return nil }
@@ -105,7 +105,7 @@ struct JSONItemSplitter {
     }
     self.path = names
     longestName = 6 * (names.map(\.count).max() ?? 0) + 1
-    self.itemBytes = itemBytes
+    self.limits = limits
   }
 
   /// Adds the bytes before the value, such as a byte order mark, to the envelope.
@@ -290,8 +290,8 @@ struct JSONItemSplitter {
       (index, isWhole) = readContainer(slice, from: start)
     }
     list.append(contentsOf: slice[start..<index])
-    guard list.count - openStart <= itemBytes else {
-      fault = tooLarge
+    guard list.count - openStart <= limits.itemBytes else {
+      fault = limits.tooLarge(item: count)
       return index
     }
     if isWhole {
@@ -334,13 +334,6 @@ struct JSONItemSplitter {
       .malformed,
       "The page is not valid JSON: at byte \(offset), behind item \(count - 1), \(expected) should follow, "
         + "not \(ServerText(String(UnicodeScalar(byte)))).")
-  }
-
-  private var tooLarge: PageError {
-    PageError(
-      .limitExceeded,
-      "Item \(count) of the page, counted from 0, has more than \(itemBytes) bytes.",
-      remedies: [.raise(.init("DecodingLimits.itemBytes"))])
   }
 
   /// The error for a page that ends here; nil if its list is closed or was not found.

@@ -31,7 +31,7 @@ struct JSONPageDecoding<Item: Sendable>: PageDecoding {
     self.context = context
     self.strategy = strategy
     if context.delivery == .asItArrives {
-      splitter = JSONItemSplitter(context.items, itemBytes: context.limits.itemBytes)
+      splitter = JSONItemSplitter(context.items, limits: context.limits)
     }
   }
 
@@ -170,24 +170,6 @@ struct JSONPageDecoding<Item: Sendable>: PageDecoding {
         throw context.limits.tooLarge(item: index, bytes: size)
       }
     }
-  }
-}
-
-extension DecodingLimits {
-  /// Returns the error for a page with too many items; `count` is nil if their number is not known.
-  func tooManyItems(_ count: Int? = nil) -> PageError {
-    PageError(
-      .limitExceeded,
-      "The page holds \(count.map { "\($0) items, " } ?? "")more than \(items)\(count == nil ? " items" : ""). Ask "
-        + "for smaller pages.", remedies: [.raise(.init("DecodingLimits.items"))])
-  }
-
-  /// Returns the error for an item of too many bytes; `index` is its index in the page.
-  func tooLarge(item index: Int, bytes: Int) -> PageError {
-    PageError(
-      .limitExceeded,
-      "Item \(index) of the page, counted from 0, has \(bytes) bytes, more than \(itemBytes).",
-      remedies: [.raise(.init("DecodingLimits.itemBytes"))])
   }
 }
 

@@ -239,7 +239,7 @@ struct ArrivalTests {
 
   @Test("14-Arrival: of a long page, nothing is kept but the envelope and the last item")
   func memory() throws {
-    var splitter = try #require(JSONItemSplitter("/items", itemBytes: 1 << 20))
+    var splitter = try #require(JSONItemSplitter("/items", limits: .api))
     splitter.receive(Array(#"{"next":"n","items":["#.utf8)[...])
     var count = 0
     let slice = Array(String(repeating: #"{"id":1,"text":"some text"},"#, count: 1_000).utf8)

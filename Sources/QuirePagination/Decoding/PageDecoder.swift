@@ -271,6 +271,24 @@ public struct DecodingLimits: Hashable, Sendable {
   /// The default limits, for an API that is trusted not to attack.
   public static let api = DecodingLimits()
 
+  /// Returns the error for a page with too many items; `count` is nil if their number is not known.
+  package func tooManyItems(_ count: Int? = nil) -> PageError {
+    let found = count.map { "\($0) items, more than \(items)" } ?? "more than \(items) items"
+    return PageError(
+      .limitExceeded, "The page holds \(found). Ask for smaller pages.",
+      remedies: [.raise(.init("DecodingLimits.items"))])
+  }
+
+  /// Returns the error for an item of too many bytes, by its index in the page; `bytes` is nil if
+  /// their number is not known. `place` says where the item is, with a comma and a space behind it.
+  package func tooLarge(item index: Int, _ place: String = "", bytes: Int? = nil) -> PageError {
+    let found =
+      bytes.map { "\($0) bytes, more than \(itemBytes)" } ?? "more than \(itemBytes) bytes"
+    return PageError(
+      .limitExceeded, "Item \(index) of the page, counted from 0, \(place)has \(found).",
+      remedies: [.raise(.init("DecodingLimits.itemBytes"))])
+  }
+
   /// Throws `limitExceeded` if a table's rows, written as objects, exceed 64 times the page, or 8
   /// times if that is more than 128 MiB. Each row repeats the names of the columns, and with names
   /// of an honest length no table grows by more.

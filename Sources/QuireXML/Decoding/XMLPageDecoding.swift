@@ -61,7 +61,7 @@ struct XMLPageDecoding<Item: Sendable>: PageDecoding {
     if let (index, nodes) = parser.takeItems(all: all || isTooLarge) {
       return try decode(nodes, in: index)
     }
-    if isTooLarge { throw tooLarge(deliveredCount) }
+    if isTooLarge { throw context.limits.tooLarge(item: deliveredCount) }
     return DecodedItems([])
   }
 
@@ -139,14 +139,12 @@ struct XMLPageDecoding<Item: Sendable>: PageDecoding {
 
   private func check(_ number: Int, _ node: Int, in index: XMLIndex) throws {
     guard deliveredCount + number < context.limits.items else {
-      throw PageError(
-        .limitExceeded,
-        "The page holds more than \(context.limits.items) items. Ask for smaller pages.",
-        remedies: [.raise(.init("DecodingLimits.items"))])
+      throw context.limits.tooManyItems()
     }
     if Int(index.record(node).length) > context.limits.itemBytes {
       var places = XMLPlaceFinder(index)
-      throw tooLarge(deliveredCount + number, "at \(places.place(of: node)), ")
+      throw context.limits.tooLarge(
+        item: deliveredCount + number, "at \(places.place(of: node)), ")
     }
   }
 
@@ -162,14 +160,6 @@ struct XMLPageDecoding<Item: Sendable>: PageDecoding {
       """
       With the namespaces around them, the bad items of the page are more than \(Self.growth) times \
       as large as they are in it.
-      """, remedies: [.raise(.init("DecodingLimits.itemBytes"))])
-  }
-
-  private func tooLarge(_ number: Int, _ place: String = "") -> PageError {
-    PageError(
-      .limitExceeded,
-      """
-      Item \(number) of the page, counted from 0, \(place)has more than \(context.limits.itemBytes) bytes.
       """, remedies: [.raise(.init("DecodingLimits.itemBytes"))])
   }
 }
