@@ -330,10 +330,11 @@ struct JSONItemSplitter {
   // MARK: Faults
 
   private func unexpected(_ byte: UInt8, _ expected: String, at offset: Int) -> PageError {
-    PageError(
+    let place = count > 0 ? "byte \(offset), behind item \(count - 1)" : "byte \(offset)"
+    return PageError(
       .malformed,
-      "The page is not valid JSON: at byte \(offset), behind item \(count - 1), \(expected) should follow, "
-        + "not \(ServerText(String(UnicodeScalar(byte)))).")
+      "The page is not valid JSON: at \(place), \(expected) should follow, not \(JSONFault.name(byte))."
+    )
   }
 
   /// The error for a page that ends here; nil if its list is closed or was not found.

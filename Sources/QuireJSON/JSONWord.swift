@@ -176,12 +176,11 @@ struct JSONFault: Error {
     return "byte \(offset) (line \(line))"
   }
 
-  private static func name(_ byte: UInt8) -> String {
+  /// Returns a byte in words, for messages.
+  static func name(_ byte: UInt8) -> String {
     switch byte {
-    case 0x21...0x7E: return "\"\(UnicodeScalar(byte))\""
-    default:
-      let hex = String(byte, radix: 16, uppercase: true)
-      return "the byte 0x" + (hex.count == 1 ? "0" : "") + hex
+    case 0x21...0x7E: "\"\(UnicodeScalar(byte))\""
+    default: "the byte 0x" + byte.padded(to: 2, radix: 16).uppercased()
     }
   }
 }

@@ -146,6 +146,10 @@ struct ArrivalTests {
         #expect(arrival.error?.message.contains(words) == true, "\(arrival.error as Any)")
       }
     }
+    let none = arrive(rows(reader), Array("[,1]".utf8), "", slices: [1])
+    #expect(
+      none.error?.message.contains("at byte 1, a value should follow, not \",\".") == true,
+      "\(none.error as Any)")
   }
 
   @Test(
