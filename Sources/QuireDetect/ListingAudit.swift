@@ -65,16 +65,11 @@ struct ListingAudit: Sendable {
     self.hasPageSize = hasPageSize
     self.expectsTotal = expectsTotal
     next = AuditedPlace(pagination.next)
-    var totals = pagination.end.compactMap { rule in
-      if case .total(let total) = rule { total } else { Pagination.TotalSource?.none }
-    }
-    if let total = pagination.total { totals.append(total) }
     pageCounts =
       pagination.next.firstCount == nil
-      ? [] : totals.filter { $0.kind == .pages && $0.scope == .everyPage }.map(\.source)
-    let counted = pagination.end.compactMap { rule in
-      if case .total(let total) = rule { total.source } else { Pagination.ValueSource?.none }
-    }
+      ? []
+      : pagination.totals.filter { $0.kind == .pages && $0.scope == .everyPage }.map(\.source)
+    let counted = pagination.endTotals.map(\.source)
     for source in counted {
       if let place = AuditedPlace(source) { rules.append((place, .end)) }
     }

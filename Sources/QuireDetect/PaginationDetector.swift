@@ -101,10 +101,7 @@ struct PaginationDetector {
     guard answer.document.isXML, pagination.items.paths.contains(where: \.isRootsChildren) else {
       return false
     }
-    let totals = pagination.end.compactMap { rule in
-      if case .total(let total) = rule { total } else { nil }
-    }
-    return (totals + [pagination.total].compactMap(\.self)).contains { total in
+    return pagination.totals.contains { total in
       lookups.value(at: total.source, items: pagination.items) == nil
     }
   }

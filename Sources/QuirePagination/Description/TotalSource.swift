@@ -31,6 +31,22 @@ extension Pagination {
   }
 }
 
+extension Pagination {
+  /// The totals of the end rules.
+  package var endTotals: [TotalSource] {
+    end.compactMap { rule in
+      if case .total(let total) = rule { total } else { nil }
+    }
+  }
+
+  /// All totals, those of the end rules first.
+  package var totals: [TotalSource] {
+    let inEnd = endTotals
+    guard let total, !inEnd.contains(total) else { return inEnd }
+    return inEnd + [total]
+  }
+}
+
 extension Pagination.TotalSource: ExpressibleByStringLiteral {
   /// Creates a total of items at a path of the page. Traps on a malformed path.
   public init(stringLiteral value: String) {

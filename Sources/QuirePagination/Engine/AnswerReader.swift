@@ -214,15 +214,6 @@ package struct AnswerReader: EnginePart {
 
   // MARK: Totals
 
-  /// All totals of the description, those of end rules first.
-  var totalSources: [Pagination.TotalSource] {
-    let inEnd = pagination.end.compactMap { rule in
-      if case .total(let total) = rule { total } else { nil }
-    }
-    guard let total = pagination.total, !inEnd.contains(total) else { return inEnd }
-    return inEnd + [total]
-  }
-
   /// Returns the total in an answer; for a total that only the first page declares, the one that
   /// the position stores.
   func total(_ source: Pagination.TotalSource, in answer: PageAnswer) throws -> Total? {
@@ -266,7 +257,7 @@ package struct AnswerReader: EnginePart {
   }
 
   private func unreadableTotal(in answer: PageAnswer) throws -> DeclaredTotal? {
-    for source in totalSources where source.scope == .everyPage || answer.isFirst {
+    for source in pagination.totals where source.scope == .everyPage || answer.isFirst {
       let found = try declared(source, in: answer)
       if case .other = found { return found }
     }
@@ -404,7 +395,7 @@ package struct AnswerReader: EnginePart {
     if try sources.contains(where: { try has($0, answer) }) { return true }
     if try pagination.size?.echo.map({ try has($0, answer) }) ?? false { return true }
     let values =
-      totalSources.map(\.source) + pagination.request.carry.values.map(\.from)
+      pagination.totals.map(\.source) + pagination.request.carry.values.map(\.from)
       + pagination.end.compactMap(\.source)
     return try values.contains { try has($0, answer) }
   }

@@ -42,9 +42,7 @@ struct DescriptionCheck {
     if pagination.policy.expiry == .reopen, pagination.policy.open == nil {
       throw Self.failure("\"expiry\" is \"reopen\", and the policy has no \"open\".")
     }
-    for rule in pagination.end {
-      if case .total(let total) = rule { try check(total) }
-    }
+    for total in pagination.endTotals { try check(total) }
     if pagination.policy.overlap < 0 {
       throw Self.failure("An overlap is a number of items, 0 or more.")
     }

@@ -24,7 +24,7 @@ struct EndJudge: EnginePart {
   ) throws -> Total? {
     guard let own = pagination.total else { return nil }
     var found = try reader.total(own, in: answer)
-    for source in reader.totalSources where found == nil {
+    for source in pagination.totals where found == nil {
       found = try reader.total(source, in: answer)
     }
     guard let total = found else { return nil }
@@ -121,7 +121,7 @@ struct EndJudge: EnginePart {
     of answer: PageAnswer, next: Bookmark, itemCount: Int, _ result: inout Continuation
   ) throws -> Counts {
     var counts = Counts()
-    for source in reader.totalSources {
+    for source in pagination.totals {
       guard let total = try reader.total(source, in: answer) else { continue }
       let endsWalk = pagination.end.contains(.total(source))
       switch verdict(on: total, answer: answer, next: next, itemCount: itemCount) {
@@ -219,7 +219,7 @@ struct EndJudge: EnginePart {
     guard let total, total.kind == .estimate, let echo = pagination.size?.echo,
       let size = try answer.value(at: .body(echo), items: pagination.items)?.count, size > 0
     else { return nil }
-    for source in reader.totalSources where source.kind == .pages {
+    for source in pagination.totals where source.kind == .pages {
       guard let pages = try reader.total(source, in: answer)?.value,
         case let came = max(0, pages - 1).times(size).plus(itemCount), came < total.value,
         came > 0 && came % 1000 == 0

@@ -113,9 +113,7 @@ extension SyntheticPage {
     {
       return
     }
-    let inEnd = pagination.end.compactMap { rule -> Pagination.TotalSource? in
-      if case .total(let total) = rule { total } else { nil }
-    }
+    let inEnd = pagination.endTotals
     var totals = listing.tellsTotal ? inEnd : []
     if let total = pagination.total, listing.tellsTotal || !inEnd.contains(total) {
       totals.append(total)
