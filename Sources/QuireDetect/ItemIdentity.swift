@@ -27,9 +27,7 @@ struct ItemIdentity {
 
   /// Finds the identifying members in the items of a first page.
   init(_ items: [JSONValue]) {
-    let leaves = items.map {
-      Dictionary(Self.leaves(of: $0), uniquingKeysWith: { first, _ in first })
-    }
+    let leaves = items.map(Self.leavesByPath)
     isAlone = items.count < 2
     let order = items.first.map { Self.leaves(of: $0).map(\.0) } ?? []
     unique = order.filter { path in
@@ -49,7 +47,7 @@ struct ItemIdentity {
   mutating func add(_ items: [JSONValue]) {
     for item in items {
       whole.insert(item)
-      let leaves = Dictionary(Self.leaves(of: item), uniquingKeysWith: { first, _ in first })
+      let leaves = Self.leavesByPath(of: item)
       if let key, let value = leaves[key] { keys.insert(value) }
       for (index, path) in unique.enumerated() {
         if let value = leaves[path] { values[index].insert(value) }
@@ -61,7 +59,7 @@ struct ItemIdentity {
   func verdict(on items: [JSONValue]) -> Verdict {
     var verdict = Verdict()
     for item in items {
-      let leaves = Dictionary(Self.leaves(of: item), uniquingKeysWith: { first, _ in first })
+      let leaves = Self.leavesByPath(of: item)
       if whole.contains(item) || key.flatMap({ leaves[$0] }).map(keys.contains) == true {
         verdict.repeated += 1
         continue
@@ -106,6 +104,11 @@ struct ItemIdentity {
     }
     visit(item, [])
     return leaves
+  }
+
+  /// Returns the leaves of an item. Of several at one path, the first counts.
+  private static func leavesByPath(of item: JSONValue) -> [[String]: JSONValue] {
+    Dictionary(leaves(of: item), uniquingKeysWith: { first, _ in first })
   }
 
   /// Whether the values only number the items of a page from 0 or 1, and so repeat on every page.
