@@ -172,8 +172,7 @@ package struct AnswerReader: EnginePart {
       let seconds = Double(value.plainText),
       seconds.isFinite, seconds > 0
     else { return nil }
-    // The limit is longer than any walk waits, and keeps the conversion to `Int64` from trapping.
-    return .milliseconds(Int64((min(seconds, 1e12) * 1000).rounded(.up)))
+    return .wait(seconds: seconds)
   }
 
   /// Returns the last item's key, or an earlier one, behind which the walk may start over.
