@@ -12,9 +12,8 @@ enum WholeNumber {
     if isNegative || rest.first == "+" { rest.removeFirst() }
     let parts = rest.split(
       maxSplits: 1, omittingEmptySubsequences: false, whereSeparator: { $0 == "e" || $0 == "E" })
-    guard parts.count < 2 || exponent(parts[1]) != nil else { return nil }
-    let shift = parts.count < 2 ? 0 : exponent(parts[1]) ?? 0
-    guard let (whole, fraction) = digits(of: parts[0], isGrouped: parts.count < 2),
+    guard let shift = parts.count < 2 ? 0 : exponent(parts[1]),
+      let (whole, fraction) = digits(of: parts[0], isGrouped: parts.count < 2),
       !isText || parts.count > 1 || fraction.count != 3,
       let number = value(whole + fraction, times: shift - fraction.count)
     else { return nil }
