@@ -327,6 +327,9 @@ extension JSONDocument {
     case node(Int)
     /// There is no value at the path; `parent` is the last node that was reached.
     case absent(parent: Int)
+
+    /// The node of the value; nil if there is none.
+    var node: Int? { if case .node(let node) = self { node } else { nil } }
   }
 
   /// Follows `path` from the node `start`, by default the root.

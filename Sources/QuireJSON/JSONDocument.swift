@@ -90,8 +90,7 @@ public struct JSONDocument: PageDocument {
   /// holds text that is not Unicode, `limitExceeded` when it holds a number that is too long. Each
   /// step takes time linear in the members or elements it passes.
   public func value(at path: PagePath) throws -> JSONValue? {
-    guard case .node(let node) = try find(path) else { return nil }
-    return try value(of: node)
+    try find(path).node.map { try value(of: $0) }
   }
 
   /// Returns the number of elements or members of the container at `path`; 1 for a scalar, 0 for an
@@ -99,8 +98,7 @@ public struct JSONDocument: PageDocument {
   ///
   /// Throws `shape` when a name on the path occurs twice in its object.
   public func count(at path: PagePath) throws -> Int? {
-    guard case .node(let node) = try find(path) else { return nil }
-    return count(of: node)
+    try find(path).node.map { count(of: $0) }
   }
 
   private func count(of node: Int) -> Int {
@@ -114,15 +112,13 @@ public struct JSONDocument: PageDocument {
   public func value(
     at path: PagePath, outsideItemsOf items: Pagination.Items
   ) throws -> JSONValue? {
-    guard case .node(let node) = try find(path, outsideItemsOf: items) else { return nil }
-    return try value(of: node)
+    try find(path, outsideItemsOf: items).node.map { try value(of: $0) }
   }
 
   /// Returns the count at `path`, as `count(at:)` does, outside the items: a `*` step does not
   /// enter them.
   public func count(at path: PagePath, outsideItemsOf items: Pagination.Items) throws -> Int? {
-    guard case .node(let node) = try find(path, outsideItemsOf: items) else { return nil }
-    return count(of: node)
+    try find(path, outsideItemsOf: items).node.map { count(of: $0) }
   }
 
   /// Returns the value at `path` in the last item of the page, nil if there is none.
@@ -131,10 +127,9 @@ public struct JSONDocument: PageDocument {
   public func value(at path: PagePath, inLastItemOf items: Pagination.Items) throws -> JSONValue? {
     let (page, lists) = try arranged(for: items)
     guard let list = lists.last(where: { page.word(at: $0).length > 0 }),
-      let item = page.element(of: list, at: page.word(at: list).length - 1),
-      case .node(let node) = try page.find(path, from: item)
+      let item = page.element(of: list, at: page.word(at: list).length - 1)
     else { return nil }
-    return try page.value(of: node)
+    return try page.value(at: path, of: item)
   }
 
   /// Returns the value at `path` in each item of the page, in order; nil for an item without one.
@@ -142,9 +137,8 @@ public struct JSONDocument: PageDocument {
   /// Throws as `value(at:inLastItemOf:)` does.
   public func values(at path: PagePath, inItemsOf items: Pagination.Items) throws -> [JSONValue?] {
     let (page, lists) = try arranged(for: items)
-    return try lists.flatMap { Array(page.elements(of: $0)) }.map { item in
-      guard case .node(let node) = try page.find(path, from: item) else { return nil }
-      return try page.value(of: node)
+    return try lists.flatMap { page.elements(of: $0) }.map {
+      try page.value(at: path, of: $0)
     }
   }
 }

@@ -118,12 +118,11 @@ extension JSONDocument: RawItemStorage {
   package func bytes(of node: Int) -> ArraySlice<UInt8> { bytes[range(of: node)] }
 
   package func value(at path: PagePath, of node: Int) throws -> JSONValue? {
-    guard case .node(let found) = try find(path, from: node) else { return nil }
-    return try value(of: found)
+    try find(path, from: node).node.map { try value(of: $0) }
   }
 
   package func compact(at path: PagePath, of node: Int) throws -> [UInt8]? {
-    guard case .node(let found) = try find(path, from: node) else { return nil }
+    guard let found = try find(path, from: node).node else { return nil }
     var text: [UInt8] = []
     appendCompact(found, to: &text)
     return text
