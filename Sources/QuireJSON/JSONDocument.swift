@@ -433,6 +433,11 @@ extension JSONDocument {
     return nil
   }
 
+  /// Throws the error of the first flawed value in `node`, if there is one.
+  func refuseFlaws(in node: Int, ignoring surrogates: Surrogates) throws {
+    if let flaw = flaw(in: node, ignoring: surrogates) { throw flawError(at: flaw) }
+  }
+
   private func ignores(_ node: Int, _ surrogates: Surrogates) -> Bool {
     switch surrogates {
     case .none: return false

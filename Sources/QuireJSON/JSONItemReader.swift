@@ -63,9 +63,7 @@ struct JSONItemReader: Sendable {
     guard let document = document as? JSONDocument else { return nil }
     guard case .node(let node) = try document.find(path), document.word(at: node).kind != .null
     else { return .some(nil) }
-    if let flaw = document.flaw(in: node, ignoring: .inValues) {
-      throw document.flawError(at: flaw)
-    }
+    try document.refuseFlaws(in: node, ignoring: .inValues)
     do {
       return try values(type, of: document)(node)
     } catch let error as LocatedDecodingError {

@@ -226,7 +226,7 @@ extension JSONDocument: RawItemStorage {
   package func decode<Value: Decodable>(
     _ type: Value.Type, of node: Int, with decoder: JSONDecoder
   ) throws -> Value {
-    if let flaw = flaw(in: node, ignoring: .inValues) { throw flawError(at: flaw) }
+    try refuseFlaws(in: node, ignoring: .inValues)
     return try JSONItemReader(decoder).value(type, at: node, in: self)
   }
 }

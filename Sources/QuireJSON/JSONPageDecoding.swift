@@ -113,7 +113,9 @@ struct JSONPageDecoding<Item: Sendable>: PageDecoding {
     for list in lists {
       for node in document.elements(of: list) {
         do {
-          if document.hasFlaws { try check(node, in: document) }
+          if document.hasFlaws {
+            try document.refuseFlaws(in: node, ignoring: strategy.surrogates)
+          }
           items.append(try make(node))
           digests?.append(document.digest(of: CollectionOfOne(node)))
         } catch let error as CancellationError {
@@ -150,12 +152,6 @@ struct JSONPageDecoding<Item: Sendable>: PageDecoding {
     case let error as PageError:
       return document.flaw(in: node) { document.flawError(at: $0).message == error.message }
     default: return nil
-    }
-  }
-
-  private func check(_ node: Int, in document: JSONDocument) throws {
-    if let flaw = document.flaw(in: node, ignoring: strategy.surrogates) {
-      throw document.flawError(at: flaw)
     }
   }
 
