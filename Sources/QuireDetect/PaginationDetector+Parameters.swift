@@ -10,29 +10,30 @@ extension PaginationDetector {
     var name: String
     var spelled: String
     var value: JSONValue
+
+    init(_ placement: Pagination.Placement, _ spelled: String, _ value: JSONValue) {
+      self.placement = placement
+      name = PaginationVocabulary.normalized(spelled)
+      self.spelled = spelled
+      self.value = value
+    }
   }
 
   /// Returns the parameters of a request: at most 30 each of its query and form, and at most 60 of
   /// its JSON or XML.
   static func parameters(of sent: RequestEditor) -> [Parameter] {
-    var parameters = sent.query.pairs.prefix(30).map { pair in
-      Parameter(
-        placement: .query(pair.name), name: PaginationVocabulary.normalized(pair.name),
-        spelled: pair.name, value: .string(sent.query[pair.name] ?? ""))
+    var parameters = sent.query.pairs.prefix(30).map { name, _ in
+      Parameter(.query(name), name, .string(sent.query[name] ?? ""))
     }
-    parameters += sent.form.pairs.prefix(30).map { pair in
-      Parameter(
-        placement: .form(pair.name), name: PaginationVocabulary.normalized(pair.name),
-        spelled: pair.name, value: .string(sent.form[pair.name] ?? ""))
+    parameters += sent.form.pairs.prefix(30).map { name, _ in
+      Parameter(.form(name), name, .string(sent.form[name] ?? ""))
     }
     if case .json(let body) = sent.base.body {
       add(body, at: "", named: "", depth: 0, to: &parameters)
     }
     if case .xml(let text) = sent.base.body {
       parameters += XMLTemplate(text).leaves(most: 60).map { path, name, value in
-        Parameter(
-          placement: .xmlBody(path), name: PaginationVocabulary.normalized(name), spelled: name,
-          value: .string(value.trimmingBlanks))
+        Parameter(.xmlBody(path), name, .string(value.trimmingBlanks))
       }
     }
     return parameters
@@ -53,10 +54,7 @@ extension PaginationDetector {
         }
         return
       }
-      parameters.append(
-        Parameter(
-          placement: .jsonBody(path), name: PaginationVocabulary.normalized(name), spelled: name,
-          value: value))
+      parameters.append(Parameter(.jsonBody(path), name, value))
       return
     }
     for member in members where PageOutline.keeps(name: member.name) {
