@@ -197,11 +197,10 @@ enum LinesText {
     var (number, rest) = (0, page)
     while !rest.isEmpty {
       let end = rest.firstIndex(of: 0x0A) ?? rest.endIndex
-      // RFC 7464 puts this byte before each value.
-      let line = rest.first == 0x1E ? rest[..<end].dropFirst() : rest[..<end]
+      let text = rest[..<end]
       rest = rest[end...].dropFirst()
       number += 1
-      guard line.contains(where: { $0 != 0x20 && $0 != 0x09 && $0 != 0x0D }) else { continue }
+      guard let line = value(in: text) else { continue }
       let isOpen = isOpenAtEnd(line)
       if isOpen == true, line.endIndex == page.endIndex {
         throw PageError(.truncated, "The page is cut off: it ends inside of its line \(number).")
@@ -219,6 +218,12 @@ enum LinesText {
     return output
   }
 
+  /// Returns the value in a line, without the byte that RFC 7464 puts before it; nil for a blank line.
+  private static func value(in line: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
+    let value = line.first == 0x1E ? line.dropFirst() : line
+    return value.contains { $0 != 0x20 && $0 != 0x09 && $0 != 0x0D } ? value : nil
+  }
+
   /// Returns the message that the line with this number, from 1, is broken.
   static func noValue(_ number: Int) -> String {
     "Line \(number) of the page is no single JSON value, as each line of JSON Lines is."
@@ -231,8 +236,7 @@ enum LinesText {
   ) -> (line: Int, error: PageError)? {
     let lines = page.split(separator: 0x0A, omittingEmptySubsequences: false)
     for (index, text) in lines.enumerated() {
-      let line = text.first == 0x1E ? text.dropFirst() : text
-      guard line.contains(where: { $0 != 0x20 && $0 != 0x09 && $0 != 0x0D }) else { continue }
+      guard let line = value(in: text) else { continue }
       do {
         try check(Array(line))
       } catch let error as PageError {
