@@ -1,5 +1,5 @@
-/// Reads the text of JSON strings, given as the bytes between the quotes (RFC 8259, section 7). The
-/// page was validated before.
+/// Reads and writes the text of JSON strings (RFC 8259, section 7). What is read is given as the bytes
+/// between the quotes, in a page that was validated before.
 package enum JSONText {
   /// Appends the text as UTF-8. Half a surrogate pair becomes U+FFFD; invalid UTF-8 is kept.
   package static func append(_ written: UnsafeBufferPointer<UInt8>, to output: inout [UInt8]) {
@@ -40,6 +40,46 @@ package enum JSONText {
     var output: [UInt8] = []
     written.withUnsafeBufferPointer { append($0, to: &output) }
     return String(decoding: output, as: UTF8.self)
+  }
+
+  /// Appends a text in UTF-8 as a JSON string, with its quotes.
+  package static func append(quoted text: UnsafeBufferPointer<UInt8>, to output: inout [UInt8]) {
+    output.append(UInt8(ascii: "\""))
+    var start = 0
+    while true {
+      let end = endOfPlain(text, from: start)
+      output.append(contentsOf: UnsafeBufferPointer(rebasing: text[start..<end]))
+      if end == text.count { break }
+      start = end + 1
+      switch text[end] {
+      case 0x22, 0x5C: output += [0x5C, text[end]]
+      case 0x0A: output += "\\n".utf8
+      case 0x0D: output += "\\r".utf8
+      case 0x09: output += "\\t".utf8
+      default: output += ("\\u" + text[end].padded(to: 4, radix: 16)).utf8
+      }
+    }
+    output.append(UInt8(ascii: "\""))
+  }
+
+  /// Returns the index of the first byte that JSON escapes, searched for by sixteen bytes.
+  private static func endOfPlain(_ text: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {
+    var place = start
+    guard let bytes = text.baseAddress.map(UnsafeRawPointer.init) else { return place }
+    while place + 16 <= text.count {
+      let chunk = bytes.loadUnaligned(fromByteOffset: place, as: SIMD16<UInt8>.self)
+      // The high bit marks each byte to escape; bytes that are not ASCII are masked out.
+      let quote = (chunk ^ 0x22) &- 1
+      let backslash = (chunk ^ 0x5C) &- 1
+      let special = (quote | backslash | (chunk &- 0x20)) & ~chunk & 0x80
+      let halves = unsafeBitCast(special, to: SIMD2<UInt64>.self)
+      if halves[0] | halves[1] != 0 { break }
+      place += 16
+    }
+    while place < text.count, text[place] >= 0x20, text[place] != 0x22, text[place] != 0x5C {
+      place += 1
+    }
+    return place
   }
 
   /// Returns whether the text contains the character NUL, which JSON can only write as `\u0000`.

@@ -26,7 +26,7 @@ struct RowsPageDecoderTests {
   func tables() throws {
     let page = "id,\"na\"\"me\",c\r\n1,\"a,\r\nb\",\r\n\"2\",x\"y,\"\"\r\n"
     let expected = [
-      ##"{"id":"1","na\"me":"a,\u000d\u000ab","c":null}"##, ##"{"id":"2","na\"me":"x\"y","c":""}"##,
+      ##"{"id":"1","na\"me":"a,\r\nb","c":null}"##, ##"{"id":"2","na\"me":"x\"y","c":""}"##,
     ]
     for size in [1, 3, 7, .max] {
       #expect(try items(page, type: "text/csv; charset=utf-8", sliced: size) == expected)

@@ -365,7 +365,7 @@ struct TableText {
       for (index, cell) in cells.enumerated() {
         if index > 0 { output.append(UInt8(ascii: ",")) }
         output += names[index]
-        output += cell.map(Self.quoted) ?? Array("null".utf8)
+        if let cell { Self.append(quoted: cell, to: &output) } else { output += "null".utf8 }
       }
       output.append(UInt8(ascii: "}"))
       try DecodingLimits.checkGrowth(toBytes: output.count, of: page.count)
@@ -393,7 +393,11 @@ struct TableText {
     let start = (place, line)
     let first = try row()
     guard !hasNames else {
-      return first.map { cell in Self.quoted(cell ?? []) + [UInt8(ascii: ":")] }
+      return first.map { cell in
+        var name: [UInt8] = []
+        Self.append(quoted: cell ?? [], to: &name)
+        return name + [UInt8(ascii: ":")]
+      }
     }
     (place, line) = start
     return first.indices.map { Array("\"c\($0 + 1)\":".utf8) }
@@ -452,20 +456,7 @@ struct TableText {
 
   private func endsLine(_ byte: UInt8?) -> Bool { byte == 0x0A || byte == 0x0D }
 
-  /// Returns the text as a JSON string.
-  private static func quoted(_ text: [UInt8]) -> [UInt8] {
-    var output: [UInt8] = [UInt8(ascii: "\"")]
-    output.reserveCapacity(text.count + 2)
-    for byte in text {
-      switch byte {
-      case UInt8(ascii: "\""), UInt8(ascii: "\\"): output += [UInt8(ascii: "\\"), byte]
-      case 0..<0x20:
-        let digits = Array("0123456789abcdef".utf8)
-        output += Array("\\u00".utf8) + [digits[Int(byte >> 4)], digits[Int(byte & 0xF)]]
-      default: output.append(byte)
-      }
-    }
-    output.append(UInt8(ascii: "\""))
-    return output
+  private static func append(quoted text: [UInt8], to output: inout [UInt8]) {
+    text.withUnsafeBufferPointer { JSONText.append(quoted: $0, to: &output) }
   }
 }

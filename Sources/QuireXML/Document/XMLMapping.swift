@@ -93,7 +93,7 @@ struct XMLMapping {
       case .attribute, .composedAttribute: members.begin("@" + name.qualified, to: &output)
       case .element, .text, .composedText, .space, .composedSpace: return
       }
-      Self.append(quoted: index.value(of: child), to: &output)
+      JSONText.append(quoted: index.value(of: child), to: &output)
       child += 1
     }
   }
@@ -136,7 +136,7 @@ struct XMLMapping {
         append(child, to: &output)
         members.end(to: &output)
       } else if kind.isText {
-        Self.append(quoted: index.value(of: child), to: &output)
+        JSONText.append(quoted: index.value(of: child), to: &output)
       }
       child = Int(index.record(child).next)
     }
@@ -144,7 +144,7 @@ struct XMLMapping {
   }
 
   private func appendText(of node: Int, to output: inout [UInt8]) {
-    index.withText(of: node) { Self.append(quoted: $0, to: &output) }
+    index.withText(of: node) { JSONText.append(quoted: $0, to: &output) }
   }
 
   // MARK: JSON
@@ -175,48 +175,8 @@ struct XMLMapping {
   static func quoted(_ text: String) -> [UInt8] {
     var text = text
     var output: [UInt8] = []
-    text.withUTF8 { append(quoted: $0, to: &output) }
+    text.withUTF8 { JSONText.append(quoted: $0, to: &output) }
     return output
-  }
-
-  /// Appends a string of valid UTF-8 as JSON (RFC 8259, section 7).
-  private static func append(quoted text: UnsafeBufferPointer<UInt8>, to output: inout [UInt8]) {
-    output.append(UInt8(ascii: "\""))
-    var start = 0
-    while true {
-      let end = endOfPlain(text, from: start)
-      output.append(contentsOf: UnsafeBufferPointer(rebasing: text[start..<end]))
-      if end == text.count { break }
-      start = end + 1
-      switch text[end] {
-      case 0x22, 0x5C: output += [0x5C, text[end]]
-      case 0x0A: output += "\\n".utf8
-      case 0x0D: output += "\\r".utf8
-      case 0x09: output += "\\t".utf8
-      default: output += ("\\u" + text[end].padded(to: 4, radix: 16)).utf8
-      }
-    }
-    output.append(UInt8(ascii: "\""))
-  }
-
-  /// Returns the index of the first byte that JSON escapes, searched for by sixteen bytes.
-  private static func endOfPlain(_ text: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {
-    var place = start
-    guard let bytes = text.baseAddress.map(UnsafeRawPointer.init) else { return place }
-    while place + 16 <= text.count {
-      let chunk = bytes.loadUnaligned(fromByteOffset: place, as: SIMD16<UInt8>.self)
-      // The high bit marks each byte to escape; bytes that are not ASCII are masked out.
-      let quote = (chunk ^ 0x22) &- 1
-      let backslash = (chunk ^ 0x5C) &- 1
-      let special = (quote | backslash | (chunk &- 0x20)) & ~chunk & 0x80
-      let halves = unsafeBitCast(special, to: SIMD2<UInt64>.self)
-      if halves[0] | halves[1] != 0 { break }
-      place += 16
-    }
-    while place < text.count, text[place] >= 0x20, text[place] != 0x22, text[place] != 0x5C {
-      place += 1
-    }
-    return place
   }
 }
 
