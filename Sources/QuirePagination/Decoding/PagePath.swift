@@ -7,7 +7,7 @@ package import QuireCore
 /// behind a name, `/links[rel=next]/href`, the first object in the array whose member equals the
 /// value, or is an array that contains it; and `*`, every element of an array or member of an
 /// object. Where a single value is needed, `*` takes the first one in which the rest of the path
-/// finds something.
+/// finds something. A pointer has at most 256 names.
 ///
 /// **XML**: names of elements from the root down (`/feed/entry`), or from anywhere with a leading
 /// `//`. Names match local names, whatever their prefix and namespace; `{uri}name` demands a
@@ -95,8 +95,17 @@ public struct PagePath: Hashable, Sendable {
     }
     let tokens = side.utf8.dropFirst()
       .split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+    guard tokens.count <= mostTokens else {
+      throw PageError(
+        .invalidArgument,
+        "The path \"\(ServerText(text))\" has \(tokens.count) names, and \(mostTokens) are the most."
+      )
+    }
     return try tokens.flatMap { try parse(token: Substring($0), in: text) }
   }
+
+  /// The most names of a pointer, which may be a server's: a value is set by recursion.
+  private static let mostTokens = 256
 
   private static func parse(token: Substring, in text: String) throws -> [Step] {
     if token == "-1" { return [.last] }

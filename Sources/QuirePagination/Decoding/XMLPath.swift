@@ -112,11 +112,17 @@ struct XMLPathParser {
 
   /// Parses a predicate other than a position: a comparison, a function, or a name that must exist.
   private mutating func test() throws(Fault) -> XMLPath.Predicate {
-    if take("not(") {
-      let test = try test()
+    // No recursion: a server may name a path that is all "not(".
+    var negations = 0
+    while take("not(") { negations += 1 }
+    let test = try plainTest()
+    for _ in 0..<negations {
       guard take(")") else { throw unexpected("\")\"") }
-      return .not(test)
     }
+    return negations.isMultiple(of: 2) ? test : .not(test)
+  }
+
+  private mutating func plainTest() throws(Fault) -> XMLPath.Predicate {
     if take("contains(") {
       let operand = try operand()
       guard take(",") else { throw unexpected("\",\"") }

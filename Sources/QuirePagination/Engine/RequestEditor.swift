@@ -314,7 +314,8 @@ extension RequestEditor {
       do { path = try PagePath(member.name) } catch {
         throw PageError(
           .invalidArgument,
-          "\"\(member.name)\" is no pointer into the request body; it looks like \"/cursor\".")
+          "\"\(ServerText(member.name))\" is no pointer into the request body; it looks like \"/cursor\"."
+        )
       }
       try setBody(member.value, at: path)
     }

@@ -201,6 +201,21 @@ struct ValueTransformTests {
     #expect(try follow(engine, #"{"items":[1]}"#) == nil)
   }
 
+  @Test("A page that names a place too deep in the body, or too intricate a one, is refused")
+  func intricateMerge() throws {
+    let description = Pagination(next: .body("/next"), send: .bodyMerge, items: "/items")
+    let engine = try engine(description, body: .json([:]))
+    for name in [
+      String(repeating: "/a", count: 100_000), "/a[" + String(repeating: "not(", count: 60_000),
+    ] {
+      let error = #expect(throws: PageError.self) {
+        try follow(engine, #"{"items":[1],"next":{"\#(name)":1}}"#)
+      }
+      #expect(error?.code == .invalidArgument)
+      #expect(error?.message.utf8.count ?? .max < 1_000)
+    }
+  }
+
   @Test("A parameter of a form is set in its place, encoded once, and the others are left alone")
   func form() throws {
     let description = Pagination(
