@@ -6,7 +6,7 @@ import QuireCore
 /// and with a page that is replaced after 1, 2, 4, 8… pages, so that any cycle is found within a
 /// few rounds. Source: R. P. Brent, "An improved Monte Carlo factorization algorithm" (1980). It is
 /// small enough to be stored in a position.
-package struct ContentWatch: Hashable {
+struct ContentWatch: Hashable {
   private var first: UInt64
   private var last: UInt64
   private var mark: UInt64
