@@ -18,9 +18,10 @@ package struct LinkHeader {
     /// Returns the first parameter with a name that is in lower case already.
     func value(named name: String) -> String? { parameters.first { $0.name == name }?.value }
 
-    /// Whether the link has the relation; relations are a list, compared without case.
-    func has(relation: String) -> Bool {
-      guard let written = value(named: "rel") else { return false }
+    /// Whether the link leads by the relation from the page itself, and not from another resource,
+    /// which an anchor names. Relations are a list, compared without case.
+    func leads(by relation: String) -> Bool {
+      guard let written = value(named: "rel"), value(named: "anchor") == nil else { return false }
       if written == relation { return true }
       let (list, relation) = (written.lowercased(), relation.lowercased())
       guard list.utf8.contains(where: Reader.isBlank) else { return list == relation }
@@ -55,18 +56,17 @@ package struct LinkHeader {
     return broken.first { $0.lowercased().contains(relation) }
   }
 
-  /// Returns the first link with the relation whose parameters equal all `conditions`. Links with
-  /// an anchor are skipped, because they are about another resource.
+  /// Returns the first link with the relation whose parameters equal all `conditions`, without those
+  /// about another resource.
   package func first(relation: String, where conditions: [String: String] = [:]) -> Link? {
     links.first { link in
-      link.value(named: "anchor") == nil && link.has(relation: relation)
-        && conditions.allSatisfy { link[$0.key] == $0.value }
+      link.leads(by: relation) && conditions.allSatisfy { link[$0.key] == $0.value }
     }
   }
 
   /// Returns the links with the relation, in order, without those about another resource.
   package func all(relation: String) -> [Link] {
-    links.filter { $0["anchor"] == nil && $0.has(relation: relation) }
+    links.filter { $0.leads(by: relation) }
   }
 
   /// A parser of one field line.
