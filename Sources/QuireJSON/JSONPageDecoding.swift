@@ -51,17 +51,16 @@ struct JSONPageDecoding<Item: Sendable>: PageDecoding {
   private static var mostExpected: Int { 16 << 20 }
 
   mutating func finish() throws -> any PageDocument {
+    let document: JSONDocument
     if splitter != nil {
-      let document = try finishArrival()
-      try document.checkEnvelope(outside: context.items)
-      self.document = document
-      return document
+      document = try finishArrival()
+    } else {
+      // Moved, not copied, so that the padding is appended in place.
+      var page: [UInt8] = []
+      swap(&page, &bytes)
+      try JSONMediaType.check(page, contentType: context.contentType)
+      document = try JSONDocument(consume page, limits: context.limits)
     }
-    // Moved, not copied, so that the padding is appended in place.
-    var page: [UInt8] = []
-    swap(&page, &bytes)
-    try JSONMediaType.check(page, contentType: context.contentType)
-    let document = try JSONDocument(consume page, limits: context.limits)
     try document.checkEnvelope(outside: context.items)
     self.document = document
     return document
