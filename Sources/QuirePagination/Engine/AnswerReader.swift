@@ -426,14 +426,12 @@ package struct AnswerReader: EnginePart {
   /// Returns whether a path finds something, or else whether its first name does: the object around
   /// a member, or the root element.
   private func has(_ path: PagePath, _ answer: PageAnswer) throws -> Bool {
-    if try answer.document.value(at: path) != nil { return true }
-    if try answer.document.count(at: path) ?? 0 > 0 { return true }
-    for way in path.text.split(separator: " | ") where way.hasPrefix("/") && !way.hasPrefix("//") {
-      let name = way.dropFirst().prefix { $0 != "/" && $0 != "[" }
-      guard !name.isEmpty, name != "*", let start = try? PagePath("/" + name) else { continue }
-      if try answer.document.value(at: start) != nil { return true }
-      if try answer.document.count(at: start) ?? 0 > 0 { return true }
+    if try answer.document.count(at: path) != nil { return true }
+    return try PagePath.sides(of: path.text).contains { side in
+      guard side.hasPrefix("/"), !side.hasPrefix("//") else { return false }
+      let name = side.dropFirst().prefix { $0 != "/" && $0 != "[" }
+      guard !name.isEmpty, name != "*", let start = try? PagePath("/" + name) else { return false }
+      return try answer.document.count(at: start) != nil
     }
-    return false
   }
 }
