@@ -277,10 +277,13 @@ package struct RequestBuilder: EnginePart {
       return body.map(PageRequest.Body.json) ?? (merges ? base.body : .none)
     }
     guard case .object(let new)? = body else { return base.body }
+    var places = Dictionary(
+      zip(members.map(\.name), members.indices), uniquingKeysWith: { first, _ in first })
     for member in new {
-      if let index = members.firstIndex(where: { $0.name == member.name }) {
+      if let index = places[member.name] {
         members[index].value = member.value
       } else {
+        places[member.name] = members.count
         members.append(member)
       }
     }

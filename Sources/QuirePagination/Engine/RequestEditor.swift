@@ -309,6 +309,11 @@ extension RequestEditor {
   /// Sets members whose names are pointers into the body.
   mutating func mergeBody(_ value: JSONValue) throws(PageError) {
     guard case .object(let members) = value else { return }
+    guard members.count <= Self.mostMerged else {
+      throw PageError(
+        .invalidCursor,
+        "The cursor has \(members.count) members, and at most \(Self.mostMerged) go into a body.")
+    }
     for member in members {
       let path: PagePath
       do { path = try PagePath(member.name) } catch {
@@ -320,6 +325,9 @@ extension RequestEditor {
       try setBody(member.value, at: path)
     }
   }
+
+  /// The most members that are set in a body. They may be a server's, and each takes a pass over it.
+  private static let mostMerged = 1_000
 
   private func foreignBody(_ place: String, _ kind: String) -> PageError {
     PageError(

@@ -214,6 +214,11 @@ struct ValueTransformTests {
       #expect(error?.code == .invalidArgument)
       #expect(error?.message.utf8.count ?? .max < 1_000)
     }
+    let many = (0...1_000).map { #""/a\#($0)":1"# }.joined(separator: ",")
+    let error = #expect(throws: PageError.self) {
+      try follow(engine, #"{"items":[1],"next":{\#(many)}}"#)
+    }
+    #expect(error?.code == .invalidCursor)
   }
 
   @Test("A parameter of a form is set in its place, encoded once, and the others are left alone")
