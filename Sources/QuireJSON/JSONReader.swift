@@ -239,9 +239,12 @@ public struct JSONReader: ~Copyable {
     try decoded(type, at: node)
   }
 
+  /// The settings of a `JSONDecoder` by default.
+  private static let options = JSONDecodingOptions(JSONDecoder())
+
   @inline(never)
   private func decoded<Value: Decodable>(_ type: Value.Type, at node: Int) throws -> Value {
-    guard let options = JSONDecodingOptions(JSONDecoder()) else {
+    guard let options = Self.options else {
       return try JSONDecoder().decode(type, at: node, in: document)
     }
     let (page, root, shared) = (document, item, notes)

@@ -11,9 +11,8 @@ import QuireCore
 /// Content-Type says that there are no names (`header=absent`, RFC 4180, section 3), they are `c1`,
 /// `c2` and so on. A page whose first line has none of the names of the first page's is an error: it
 /// may be a row, or the words of one. A first line `sep=;`, as spreadsheets write it, sets the
-/// delimiter. A table has
-/// the encoding of its byte order mark, else that of the Content-Type's `charset`, else UTF-8; JSON
-/// Lines are in UTF-8.
+/// delimiter. A table has the encoding of its byte order mark, else that of the Content-Type's
+/// `charset`, else UTF-8; JSON Lines are in UTF-8.
 ///
 /// The rows are the items, and the description's item path is ignored, because nothing surrounds
 /// them. Neither format shows its own end, so a page is known to be complete only if the server
