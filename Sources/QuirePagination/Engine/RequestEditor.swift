@@ -67,18 +67,20 @@ extension PageRequest {
 // MARK: - The first request
 
 extension RequestEditor {
-  /// Adds the constants that the request does not set itself.
-  mutating func addConstants(_ constants: Pagination.RequestConstants) throws(PageError) {
+  /// Adds the constants that the request does not set itself, or all of them if `replacing`.
+  mutating func addConstants(
+    _ constants: Pagination.RequestConstants, replacing: Bool = false
+  ) throws(PageError) {
     for (name, value) in constants.query.sorted(by: { $0.key < $1.key })
-    where query[name] == nil {
+    where replacing || query[name] == nil {
       query.set(name, encoded: PercentEncoding.encode(value))
     }
     for (name, value) in constants.header.sorted(by: { $0.key < $1.key }) {
       let field = try Self.field(name)
-      if base.headerFields[field] == nil { base.headerFields[field] = value }
+      if replacing || base.headerFields[field] == nil { base.headerFields[field] = value }
     }
     for (path, value) in constants.body.sorted(by: { $0.key.text < $1.key.text })
-    where self.value(at: .jsonBody(path)) == nil {
+    where replacing || self.value(at: .jsonBody(path)) == nil {
       try setBody(value, at: path)
     }
   }
@@ -167,15 +169,7 @@ extension RequestEditor {
       target.query = nil
       url = .success(target)
     }
-    for (name, value) in change.set.query.sorted(by: { $0.key < $1.key }) {
-      query.set(name, encoded: PercentEncoding.encode(value))
-    }
-    for (name, value) in change.set.header {
-      base.headerFields[try Self.field(name)] = value
-    }
-    for (path, value) in change.set.body.sorted(by: { $0.key.text < $1.key.text }) {
-      try set(value, at: .jsonBody(path), pageSize: nil)
-    }
+    try addConstants(change.set, replacing: true)
   }
 
   /// Changes the URL to a link that the policy allows.
