@@ -135,10 +135,7 @@ extension RequestEditor {
     switch base.body {
     case .json(.object(let members)):
       base.body = .json(.object(members.filter { rule.keeps($0.name) }))
-    case .form(let text):
-      var form = QueryString(text)
-      form.keep(where: rule.keeps)
-      base.body = .form(form.raw ?? "")
+    case .form: form.keep(where: rule.keeps)
     case .none, .json, .xml, .bytes: break
     }
   }
@@ -226,10 +223,7 @@ extension RequestEditor {
     case .header(let name): if let field = HTTPField.Name(name) { base.headerFields[field] = nil }
     case .jsonBody(let path):
       if case .json(let body) = base.body { base.body = .json(body.removing(path)) }
-    case .form(let name):
-      var form = form
-      form.keep { $0 != name }
-      if case .form = base.body { base.body = .form(form.raw ?? "") }
+    case .form(let name): if case .form = base.body { form.keep { $0 != name } }
     default: break
     }
   }
@@ -266,8 +260,9 @@ extension RequestEditor {
 /// Values in bodies of every kind, and placeholders anywhere.
 extension RequestEditor {
   /// The parameters of a form body.
-  package var form: QueryString {
-    if case .form(let text) = base.body { QueryString(text) } else { QueryString(nil) }
+  package internal(set) var form: QueryString {
+    get { if case .form(let text) = base.body { QueryString(text) } else { QueryString(nil) } }
+    set { base.body = .form(newValue.raw ?? "") }
   }
 
   /// Returns the value at a path in an XML body; nil if it is missing or blank.
@@ -286,13 +281,11 @@ extension RequestEditor {
   }
 
   mutating func setForm(_ value: String, for name: String) throws(PageError) {
-    var form = form
     switch base.body {
     case .none, .form: break
     case .json, .xml, .bytes: throw foreignBody("as \"\(name)\"", "a form")
     }
     form.set(name, encoded: PercentEncoding.encode(value))
-    base.body = .form(form.raw ?? "")
   }
 
   mutating func setXML(_ value: String, at path: PagePath) throws(PageError) {
