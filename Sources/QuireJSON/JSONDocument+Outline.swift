@@ -158,7 +158,7 @@ extension JSONDocument {
   func checkEnvelope(outside selector: Pagination.Items) throws {
     var items: Set<Int> = []
     for path in selector.paths {
-      if case .node(let node) = try find(path),
+      if let node = try find(path).node,
         word(at: node).kind == .array || selector.admitsOne && node > 0
       {
         items.insert(node)

@@ -69,7 +69,7 @@ public struct JSONDocument: PageDocument {
 
   /// Returns the envelope of a page that had `count` items, of which only the last is left in it.
   func withDeliveredItems(_ count: Int, of items: Pagination.Items) throws -> JSONDocument {
-    guard let path = items.paths.first, case .node(let list) = try find(path) else { return self }
+    guard let path = items.paths.first, let list = try find(path).node else { return self }
     var document = JSONDocument(
       JSONIndex(
         bytes: bytes, end: end, tape: tape, hasFlaws: hasFlaws, limits: index.limits,

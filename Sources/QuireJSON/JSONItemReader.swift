@@ -61,8 +61,9 @@ struct JSONItemReader: Sendable {
     _ type: Value.Type, at path: PagePath, in document: any PageDocument
   ) throws -> Value?? {
     guard let document = document as? JSONDocument else { return nil }
-    guard case .node(let node) = try document.find(path), document.word(at: node).kind != .null
-    else { return .some(nil) }
+    guard let node = try document.find(path).node, document.word(at: node).kind != .null else {
+      return .some(nil)
+    }
     try document.refuseFlaws(in: node, ignoring: .inValues)
     do {
       return try values(type, of: document)(node)

@@ -59,7 +59,7 @@ package struct ItemFailure {
       case .keyNotFound(let key, let context):
         (
           context.codingPath,
-          missingName.map { $0 == key.stringValue ? nil : $0 }.flatMap { $0 }.map {
+          missingName.flatMap { $0 == key.stringValue ? nil : $0 }.map {
             "The member \"\($0)\" is missing, which the decoder calls \"\(key.stringValue)\"."
           } ?? "The member \"\(key.stringValue)\" is missing."
         )
