@@ -374,9 +374,7 @@ extension JSONItemContext {
     } catch let problem as JSONProblem {
       throw error(problem, Double.self, node, place, key)
     }
-    do throws(JSONProblem) {
-      if let date = JSONDate.parse(try string(at: node)) { return date }
-    } catch { throw self.error(error, String.self, node, place, key) }
+    if let date = JSONDate.parse(try text(at: node, place, key)) { return date }
     throw DecodingError.dataCorrupted(
       .init(
         codingPath: decoderPath,
@@ -394,18 +392,23 @@ extension JSONItemContext {
     case .base64: break
     @unknown default: throw JSONProblem.mismatch
     }
-    do throws(JSONProblem) {
-      if let data = Data(base64Encoded: try string(at: node)) { return data }
-    } catch { throw self.error(error, String.self, node, place, key) }
+    if let data = Data(base64Encoded: try text(at: node, place, key)) { return data }
     throw corrupted("Encountered Data is not valid Base64.", node, place, key)
   }
 
   private func url(_ node: Int, _ place: JSONPlace, _ key: (any CodingKey)?) throws -> URL {
     if document.word(at: node).kind == .null { throw JSONProblem.null }
-    do throws(JSONProblem) {
-      if let url = URL(string: try string(at: node)) { return url }
-    } catch { throw self.error(error, String.self, node, place, key) }
+    if let url = URL(string: try text(at: node, place, key)) { return url }
     throw corrupted("Invalid URL string.", node, place, key)
+  }
+
+  /// Returns the text of which another value is made.
+  private func text(
+    at node: Int, _ place: JSONPlace, _ key: (any CodingKey)?
+  ) throws -> String {
+    do throws(JSONProblem) {
+      return try string(at: node)
+    } catch { throw self.error(error, String.self, node, place, key) }
   }
 }
 
