@@ -49,7 +49,7 @@ extension JSONDocument {
     case .object, .null: true
     case .array:
       if case .name(let name)? = path.steps.last {
-        Int(name) != nil && word(at: node).length > 0
+        PagePath.index(name) != nil && word(at: node).length > 0
       } else {
         false
       }
@@ -415,21 +415,13 @@ extension JSONDocument {
     switch (step, word.kind) {
     case (.name(let name), .object): return try member(named: name, of: node)
     case (.name(let name), .array):
-      return Self.arrayIndex(name).flatMap { element(of: node, at: $0) }
+      return PagePath.index(name).flatMap { element(of: node, at: $0) }
     case (.last, .array): return word.length == 0 ? nil : element(of: node, at: word.length - 1)
     case (.last, .object): return try member(named: "-1", of: node)
     case (.filter(let name, let value), .array):
       return try elements(of: node).first { try matches($0, name, value) }
     default: return nil
     }
-  }
-
-  /// Returns the index that a name means in an array: digits without a leading zero (RFC 6901).
-  private static func arrayIndex(_ text: String) -> Int? {
-    guard text.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }),
-      text == "0" || !text.hasPrefix("0")
-    else { return nil }
-    return Int(text)
   }
 
   /// Returns the value of the member called `name`, nil if there is none.

@@ -191,7 +191,9 @@ extension JSONDocument: RawItemStorage {
 
   private func child(of node: Int, _ step: UnsafeBufferPointer<UInt8>) -> Int? {
     if word(at: node).isKind(.array) {
-      return Int(String(decoding: step, as: UTF8.self)).flatMap { element(of: node, at: $0) }
+      return PagePath.index(String(decoding: step, as: UTF8.self)).flatMap {
+        element(of: node, at: $0)
+      }
     }
     if step.contains(UInt8(ascii: "~")) {
       let text = String(decoding: step, as: UTF8.self)

@@ -214,6 +214,15 @@ extension PagePath {
       && path.unicodeScalars.allSatisfy { $0.isPlain && !"\"'\\`$!".unicodeScalars.contains($0) }
   }
 
+  /// Returns the index that a name means in a list: digits without a leading zero (RFC 6901, section
+  /// 4); nil for any other name.
+  package static func index(_ name: some StringProtocol) -> Int? {
+    guard name.utf8.allSatisfy({ UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 }),
+      name == "0" || !name.hasPrefix("0")
+    else { return nil }
+    return Int(name)
+  }
+
   /// Returns the step to the member or index `name`, escaped (RFC 6901): `/a~1b`.
   package static func pointer(to name: String) -> String {
     var text = "/"

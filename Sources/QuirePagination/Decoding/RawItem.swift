@@ -223,7 +223,7 @@ extension RawItemStorage {
     path.split(separator: "/", omittingEmptySubsequences: false)
       .reduce(try? value(of: node)) { found, step in
         if case .array(let elements)? = found {
-          return Int(step).flatMap { elements.indices.contains($0) ? elements[$0] : nil }
+          return PagePath.index(step).flatMap { elements.indices.contains($0) ? elements[$0] : nil }
         }
         let name = step.replacing("~1", with: "/").replacing("~0", with: "~")
         return found?[String(name)]

@@ -10,7 +10,7 @@ extension JSONValue {
     switch (self, step) {
     case (.object, .name(let name)): return self[name]?.value(at: rest)
     case (.array(let elements), .name(let name)):
-      guard let index = Int(name), elements.indices.contains(index) else { return nil }
+      guard let index = PagePath.index(name), elements.indices.contains(index) else { return nil }
       return elements[index].value(at: rest)
     case (.array(let elements), .last): return elements.last?.value(at: rest)
     case (.array(let elements), .each):
@@ -79,7 +79,8 @@ extension JSONValue {
     case (.null, .name):
       return try JSONValue.object([]).setting(value, at: steps)
     case (.array(var elements), _):
-      let place: Int? = if case .name(let name) = step { Int(name) } else { elements.count - 1 }
+      let place: Int? =
+        if case .name(let name) = step { PagePath.index(name) } else { elements.count - 1 }
       guard let place, elements.indices.contains(place) else { throw NoPlace() }
       elements[place] = try elements[place].setting(value, at: rest)
       return .array(elements)

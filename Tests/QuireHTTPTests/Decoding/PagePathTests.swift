@@ -32,6 +32,20 @@ struct PagePathTests {
     #expect(path.description == text)
   }
 
+  @Test("an index is digits without a sign or a leading zero, in a page as in a value")
+  func indexes() throws {
+    let text = "[10,11]"
+    let value = try JSONValue(parsing: text)
+    let document = try JSONDocument(Array(text.utf8))
+    let places: [(path: PagePath, found: JSONValue?)] = [
+      ("/0", 10), ("/1", 11), ("/01", nil), ("/+1", nil), ("/2", nil),
+    ]
+    for (path, found) in places {
+      #expect(value.value(at: path) == found, "\(path)")
+      #expect(try document.value(at: path) == found, "\(path)")
+    }
+  }
+
   @Test(
     "pointers that are no XML path have no XML reading",
     arguments: [
