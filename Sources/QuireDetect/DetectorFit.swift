@@ -94,13 +94,13 @@ final class DetectorLookups {
   }
 
   private func find(_ source: Pagination.ValueSource, _ items: Pagination.Items) -> JSONValue? {
-    (try? answer.value(at: source, items: items)) ?? nil
+    try? answer.value(at: source, items: items)
   }
 
   /// Returns the number of elements of the container at a path; nil if there is none.
   func count(at path: PagePath) -> Int? {
     if let known = counts[path] { return known }
-    let count = (try? answer.document.count(at: path)) ?? nil
+    let count = try? answer.document.count(at: path)
     counts[path] = .some(count)
     return count
   }

@@ -277,7 +277,7 @@ struct ListingAudit: Sendable {
     default: return nil
     }
     guard case .body(let path) = pagination.next,
-      let text = (try? document.value(at: path))??.string,
+      let text = try? document.value(at: path)?.string,
       ["https://", "http://"].contains(where: text.hasPrefix)
     else { return nil }
     return path
