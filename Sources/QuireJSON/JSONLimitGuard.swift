@@ -74,7 +74,7 @@ package struct JSONLimitGuard {
     case UInt8(ascii: "}"), UInt8(ascii: "]"):
       isInScalar = false
       tokenStart = place
-      depth -= 1
+      depth = max(0, depth - 1)
     case UInt8(ascii: ","):
       isInScalar = false
       tokenStart = place

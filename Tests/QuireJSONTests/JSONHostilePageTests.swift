@@ -95,6 +95,17 @@ struct JSONHostilePageTests {
     #expect(try document.values(at: "/n", inItemsOf: .columns("/meta")) == [.number("1.50")])
   }
 
+  @Test("D-4: brackets that close nothing lift no limit of a page that arrives")
+  func strayBrackets() {
+    for start in ["", "]]]]", "}]"] {
+      let error = #expect(throws: PageError.self) {
+        var limitGuard = JSONLimitGuard(DecodingLimits(items: 10))
+        try limitGuard.receive(page(start + #"{"items":["# + String(repeating: "1,", count: 100)))
+      }
+      #expect(error?.code == .limitExceeded, "\(start)")
+    }
+  }
+
   @Test("J1, D-4: of a page that nests a million containers no value is made that ends the program")
   func deepValue() throws {
     func item(_ depth: Int) throws -> RawItem {
