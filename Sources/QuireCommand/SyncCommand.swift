@@ -63,14 +63,15 @@ struct SyncCommand: AsyncParsableCommand {
     if schema { return print(SyncMember.schema) }
     let parallel = try NumberOption.number(parallel, for: "--parallel", atMost: 1024) ?? 1
     let sync = try read(parallel)
-    let shared = try sharedState(sync)
+    let line = SyncLine(log)
+    let shared = try sharedState(sync, line)
     if plan || status { return try await show(sync, shared) }
-    guard let shared else { return try await run(sync, parallel) }
+    guard let shared else { return try await run(sync, parallel, line) }
     guard parallel == 1 else {
       throw ValidationError(
         "--parallel is for one machine. Several share their work: start the command once more.")
     }
-    try await run(sync, shared)
+    try await run(sync, shared, line)
   }
 
   /// Reads the file, and checks that it has the listings of `--only`.
@@ -108,7 +109,7 @@ struct SyncCommand: AsyncParsableCommand {
   }
 
   /// Returns the state that several machines share; nil for one machine.
-  private func sharedState(_ sync: SyncFile) throws -> SharedSyncState? {
+  private func sharedState(_ sync: SyncFile, _ line: SyncLine) throws -> SharedSyncState? {
     let time = try lease.map { try DurationOption.duration($0, for: "--lease") } ?? .seconds(30)
     guard time >= .seconds(1) else {
       throw ValidationError("--lease \(lease ?? ""): a machine needs a second to be heard of.")
@@ -120,7 +121,9 @@ struct SyncCommand: AsyncParsableCommand {
       }
       return nil
     }
-    return SharedSyncState(sync.statePath, sync: sync.name, leaseTime: time)
+    return SharedSyncState(
+      sync.statePath, sync: sync.name, leaseTime: time, waits: !plan && !status,
+      onWait: { line.tellWait(forState: $0, $1) })
   }
 
   private func snapshot(of sync: SyncFile, _ shared: SharedSyncState?) async throws -> SyncSnapshot
@@ -132,7 +135,7 @@ struct SyncCommand: AsyncParsableCommand {
   }
 
   /// Works together with other machines.
-  private func run(_ sync: SyncFile, _ shared: SharedSyncState) async throws {
+  private func run(_ sync: SyncFile, _ shared: SharedSyncState, _ line: SyncLine) async throws {
     let run = try SharedSyncRun(sync, shared, names: only)
     if restart {
       guard try await shared.restart(run.listings.map(\.name)) else {
@@ -140,7 +143,6 @@ struct SyncCommand: AsyncParsableCommand {
           "another machine works on these listings. End it, or wait for it, and begin anew then.")
       }
     }
-    let line = SyncLine(log)
     let ending = await Interruption.catching {
       try await run.run { line.tell($0) }
     }
@@ -148,13 +150,12 @@ struct SyncCommand: AsyncParsableCommand {
     try await end(sync, ending.result, ending.signal)
   }
 
-  private func run(_ sync: SyncFile, _ parallel: Int) async throws {
+  private func run(_ sync: SyncFile, _ parallel: Int, _ line: SyncLine) async throws {
     let lock = try Self.lock(sync)
     defer { withExtendedLifetime(lock) {} }
     let run = SyncRun(
       file: sync, state: try SyncState(sync.statePath), names: only, restarts: restart,
       parallel: parallel)
-    let line = SyncLine(log)
     let ending = await Interruption.catching {
       try await run.run { line.tell($0) }
     }

@@ -54,12 +54,7 @@ package final class PostgresConnection: @unchecked Sendable {
     }
     // Of a keyword that occurs twice, libpq uses the last: `target` overrides those before it. The
     // keepalives detect within a minute, not hours, that a server has vanished.
-    handle = Self.withKeywords([
-      ("connect_timeout", "10"), ("keepalives_idle", "30"), ("keepalives_interval", "10"),
-      ("keepalives_count", "3"), ("tcp_user_timeout", "60000"), ("dbname", target),
-      ("fallback_application_name", "quire"),
-      ("client_encoding", "UTF8"),
-    ]) { PQconnectdbParams($0, $1, 1) }
+    handle = Self.withKeywords(keywords) { PQconnectdbParams($0, $1, 1) }
     guard isOpen else {
       let message = trimmed(PQerrorMessage(handle))
       close()
@@ -67,6 +62,22 @@ package final class PostgresConnection: @unchecked Sendable {
     }
     PQsetNoticeProcessor(handle, { _, _ in }, nil)
     try execute("SET lock_timeout = '60s'; SET client_min_messages = warning")
+  }
+
+  private var keywords: [(String, String)] {
+    [
+      ("connect_timeout", "10"), ("keepalives_idle", "30"), ("keepalives_interval", "10"),
+      ("keepalives_count", "3"), ("tcp_user_timeout", "60000"), ("dbname", target),
+      ("fallback_application_name", "quire"), ("client_encoding", "UTF8"),
+    ]
+  }
+
+  /// Asks whether the server accepts connections, or the address does not name one. If so, waiting
+  /// does not help a connection that fails: the user, the password or the database is wrong.
+  func waitsInVain() -> Bool {
+    guard Self.isWellFormed(target) else { return true }
+    return [PQPING_OK, PQPING_NO_ATTEMPT].contains(
+      Self.withKeywords(keywords) { PQpingParams($0, $1, 1) })
   }
 
   /// Whether libpq can parse an address, and each of its ports is a number. For any other address,

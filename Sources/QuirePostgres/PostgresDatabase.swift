@@ -13,6 +13,7 @@ package final class PostgresDatabase: Sendable {
   private let isPrepared = Mutex(false)
   private let preparation: String
   private let waitsAtFirst: Bool
+  private let onWait: @Sendable (Duration, any Error) -> Void
   private let onConnect: @Sendable (PostgresConnection) throws -> Void
 
   /// The outcome of an attempt.
@@ -29,15 +30,19 @@ package final class PostgresDatabase: Sendable {
   /// - Parameters:
   ///   - preparation: The statements that create the tables, run once in their own transaction; empty
   ///     for none.
-  ///   - waitsAtFirst: Whether to wait for a server that was never reached.
+  ///   - waitsAtFirst: Whether to wait for a server that was never reached. A server that accepts
+  ///     connections, but not this one, is not waited for.
   ///   - onConnect: Work on each new connection. If it fails, the server counts as not reached.
+  ///   - onWait: Called before each wait for a server that cannot be reached.
   package init(
     _ target: String, preparation: String = "", waitsAtFirst: Bool = true,
-    onConnect: @escaping @Sendable (PostgresConnection) throws -> Void = { _ in }
+    onConnect: @escaping @Sendable (PostgresConnection) throws -> Void = { _ in },
+    onWait: @escaping @Sendable (Duration, any Error) -> Void = { _, _ in }
   ) {
     connection = PostgresConnection(target)
     self.preparation = preparation
     self.waitsAtFirst = waitsAtFirst
+    self.onWait = onWait
     self.onConnect = onConnect
   }
 
@@ -56,21 +61,29 @@ package final class PostgresDatabase: Sendable {
     let start = ContinuousClock.now
     var wait: Duration = .milliseconds(100)
     var isRepeated = false
+    var isInVain = false
     while true {
       let failure: any Error
+      var isAway = false
       switch try await connection.run({ [self] in try attempt(work) }) {
       case .done(let value): return value
       case .conflict(let error): failure = error
       case .away(let error):
-        guard waitsAtFirst || isPrepared.withLock({ $0 }) else { throw error }
+        if !isPrepared.withLock({ $0 }) {
+          guard waitsAtFirst, !isInVain else { throw error }
+          // Asked before the next attempt: a server that starts up may accept that one.
+          isInVain = try await connection.run { [connection] in connection.waitsInVain() }
+        }
         // At first, only the connection may have been lost.
         if isRepeated, isStopping() { throw CancellationError() }
         isRepeated = true
+        isAway = true
         failure = error
       }
-      let isOver = patience.map { ContinuousClock.now - start >= $0 } ?? false
+      if let patience, ContinuousClock.now - start >= patience { throw failure }
+      if isAway { onWait(wait, failure) }
       // Other transactions may use the connection during the delay.
-      guard !isOver, (try? await Task.sleep(for: wait)) != nil else { throw failure }
+      guard (try? await Task.sleep(for: wait)) != nil else { throw failure }
       wait = min(wait * 2, Self.longestWait)
     }
   }

@@ -106,6 +106,33 @@ struct SharedSyncTests {
   }
 
   @Test(
+    "16-Machines: a state that refuses is told at once, and one that is away is waited for aloud")
+  func tellsAwayState() async throws {
+    let copy = try Copy()
+    let (refusing, away) = (
+      copy.url.replacing("quire@", with: "nobody@"), "postgres://quire@127.0.0.1:1/postgres"
+    )
+    let runs: [(state: String, options: [String])] = [
+      (refusing, []), (refusing, ["--plan"]), (away, ["--plan"]), (away, ["--status"]),
+    ]
+    for (state, options) in runs {
+      let ending = try await Command.quire(["sync", copy.file, "--state", state] + options)
+      #expect(ending.status == 1, "\(ending.errors)")
+      #expect(ending.errors.contains("The database cannot be connected to"), "\(ending.errors)")
+    }
+    let waiting = try Command(["sync", copy.file, "--state", away])
+    await waiting.line {
+      $0.contains("cannot be connected to") && $0.contains("Waiting: asking again in")
+    }
+    waiting.send(signal: SIGINT)
+    #expect(try await waiting.end().status == 130)
+    let json = try Command(["sync", copy.file, "--state", away, "--log", "json"])
+    await json.line { $0.hasPrefix(#"{"event":"retry","message":"The database cannot"#) }
+    json.send(signal: SIGINT)
+    #expect(try await json.end().status == 130)
+  }
+
+  @Test(
     "16-Machines: a worker that is behind knows how a listing ended that the next round has begun")
   func knowsLastRound() async throws {
     let copy = try Copy()

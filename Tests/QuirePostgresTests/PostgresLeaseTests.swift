@@ -49,6 +49,41 @@ import Testing
     }
   }
 
+  @Test("16-Machines: a server that refuses a user or lacks a database is not waited for")
+  func waitsForNothing() async throws {
+    let address = try PostgresServer.shared.get().url()
+    let wrong = [
+      address.replacing("quire@", with: "nobody@"), address.replacing("/postgres", with: "/none"),
+    ]
+    for url in wrong {
+      let waits = Recorder<Duration>()
+      let database = PostgresDatabase(url, onWait: { wait, _ in waits.note(wait) })
+      // With patience for ever, a wait would not end.
+      await #expect { try await database.transaction(patience: nil) { _ in } } throws: {
+        "\($0)".contains("cannot be connected to")
+      }
+      #expect(waits.count == 1, "One more attempt, because the server may have just started.")
+    }
+  }
+
+  @Test("16-Machines: a server that does not answer is waited for, and each wait is told")
+  func tellsWaits() async throws {
+    // Nothing listens there.
+    let url = "postgres://quire@127.0.0.1:1/postgres"
+    let waits = Recorder<Duration>()
+    let database = PostgresDatabase(url, onWait: { wait, _ in waits.note(wait) })
+    await #expect(throws: CancellationError.self) {
+      try await database.transaction(patience: nil, isStopping: { waits.count > 1 }) { _ in }
+    }
+    #expect(waits.values == [.milliseconds(100), .milliseconds(200)])
+    let impatient = PostgresDatabase(
+      url, waitsAtFirst: false, onWait: { wait, _ in waits.note(wait) })
+    await #expect(throws: SinkError.self) {
+      try await impatient.transaction(patience: nil) { _ in }
+    }
+    #expect(waits.count == 2)
+  }
+
   @Test("16-Machines: of two holders of a unit, only the later one commits, and goes on exactly")
   func fences() async throws {
     let schema = try Schema()

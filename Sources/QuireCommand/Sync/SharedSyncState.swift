@@ -39,8 +39,15 @@ final class SharedSyncState: Sendable {
   private let sync: String
   private let leaseTime: Duration
 
-  init(_ url: String, sync: String, leaseTime: Duration) {
-    database = PostgresDatabase(url, preparation: PostgresLeaseStore.tables + ";" + Self.tables)
+  /// Creates a state. `waits` is whether its database is waited for if it was never reached; `onWait`
+  /// is called before each wait for it.
+  init(
+    _ url: String, sync: String, leaseTime: Duration, waits: Bool = true,
+    onWait: @escaping @Sendable (Duration, any Error) -> Void = { _, _ in }
+  ) {
+    database = PostgresDatabase(
+      url, preparation: PostgresLeaseStore.tables + ";" + Self.tables, waitsAtFirst: waits,
+      onWait: onWait)
     self.sync = sync
     self.leaseTime = leaseTime
   }

@@ -69,6 +69,8 @@ final class SyncLine: Sendable {
   }
 
   private let log: LogFormat
+  /// Written on a terminal, too, where no live line shows a wait for the state's database.
+  private let stateNotes = WaitNotes(isOn: true)
   private let state = Mutex(State())
 
   init(_ log: LogFormat) { self.log = log }
@@ -82,6 +84,7 @@ final class SyncLine: Sendable {
     switch note.event {
     case .page(let report, let parents):
       notes.delivered()
+      stateNotes.delivered()
       meter.update { line in
         line.name = note.listing
         (line.pages, line.items, line.bytes) = (report.pages, report.items, report.bytes)
@@ -106,6 +109,19 @@ final class SyncLine: Sendable {
       meter.clear()
       Diagnostics.write("\(note.listing): \(outcome.kind.rawValue), \(outcome.words)")
     }
+  }
+
+  /// Tells of a wait for the database that keeps the state of several machines.
+  func tellWait(forState wait: Duration, _ error: any Error) {
+    guard log == .text else {
+      let line = JSONValue.object([
+        .init("event", .string("retry")), .init("message", .string("\(error)")),
+        .init("wait", .number("\(wait / .seconds(1))")),
+      ])
+      return Diagnostics.writeRaw(PrintableJSON.text(of: Data("\(line)".utf8)) + "\n")
+    }
+    for line in state.withLock({ Array($0.lines.values) }) { line.meter.clear() }
+    stateNotes.retry(after: wait, reason: "\(error)", remaining: nil)
   }
 
   private func line(of listing: String) -> (meter: ProgressMeter, notes: WaitNotes) {
