@@ -16,13 +16,22 @@ struct PostgresLedger {
   }
 
   /// Takes the lock for writing the table, which ends with the connection. Throws `.inUse` if
-  /// another export has it.
+  /// another export has it, and `.writeFailed` if there is no schema to write to.
   func lock() throws {
-    let taken = try connection.query(
+    let row = try connection.query(
       """
-      SELECT pg_try_advisory_lock(hashtextextended('quire ' || current_schema() || '.' || $1, 0))
-      """, [table])
-    guard taken.first?.first == "t" else {
+      SELECT current_schema(), \
+      pg_try_advisory_lock(hashtextextended('quire ' || current_schema() || '.' || $1, 0))
+      """, [table]
+    ).first
+    guard let schema = row?.first, schema != nil else {
+      throw SinkError(
+        .writeFailed,
+        "The database has no schema for the table \(table): its search_path names none that exists. "
+          + "Create the schema, or name another in the address, such as by "
+          + "?options=-csearch_path%3Dpublic. Nothing was requested.")
+    }
+    guard row?.last == "t" else {
       throw SinkError(
         .inUse,
         "Another export is writing to the table \(table): the two would repeat items. Wait for it, end "

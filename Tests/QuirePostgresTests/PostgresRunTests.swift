@@ -63,6 +63,17 @@ import Testing
     #expect(try schema.columns("r") == ["b bigint"])
   }
 
+  @Test("16-Lock: a database without a schema to write to is told from one that is in use")
+  func lacksSchema() async throws {
+    for path in ["", "missing"] {
+      let schema = Schema(
+        url: try PostgresServer.shared.get().url() + "?options=-csearch_path%3D\(path)")
+      await #expect { _ = try await schema.sink().open(SinkOpening()) } throws: {
+        SinkError.Code.writeFailed ~= $0 && "\($0)".contains("search_path")
+      }
+    }
+  }
+
   @Test("16-Lock: a second export into a table of PostgreSQL is refused, one into another is not")
   func locks() async throws {
     let schema = try Schema()
