@@ -336,6 +336,43 @@ struct SharedSyncTests {
       try await copy.rows("SELECT id, n FROM items ORDER BY id") == ["1|a", "2|b", "3|c", "4|d"])
   }
 
+  @Test(
+    "16-Machines: of parents that need the same values, one that is gone takes none from the others"
+  )
+  func keepsSharedValues() async throws {
+    let copy = try Copy()
+    let parents = Mutex(#"{"id":1,"n":"a","t":1}"#)
+    let server = try FaultServer { request in
+      [
+        .respond(
+          request.path == "/parents"
+            ? "{\"items\":[\(parents.withLock { $0 })]}"
+            : "{\"items\":[{\"id\":\"\(request.path)\"}]}")
+      ]
+    }
+    defer { server.stop() }
+    let pages = "pagination: {next: {body: /next}, send: {query: page}, items: /items}"
+    try """
+    to: \(copy.url)
+    listings:
+      parents: {url: '\(server.url("/parents"))', key: id, deleted: /gone, since: {field: /t, parameter: after}, \(pages)}
+      children: {url: '\(server.url("/{n}/x"))', for: parents, key: id, with: {n: n}, \(pages)}
+    """.write(toFile: copy.file, atomically: true, encoding: .utf8)
+    #expect(try await Command.quire(copy.arguments).status == 0)
+    for items in [
+      #"{"id":2,"n":"s","t":2},{"id":3,"n":"s","t":2},{"id":4,"n":"d","t":2}"#,
+      #"{"id":3,"gone":true,"t":3},{"id":4,"gone":true,"t":3}"#,
+    ] {
+      parents.withLock { $0 = items }
+      let ending = try await Command.quire(copy.arguments + ["--only", "parents"])
+      #expect(ending.status == 0, "\(ending.errors)")
+    }
+    let count = server.requests.count
+    let ending = try await Command.quire(copy.arguments + ["--only", "children"])
+    #expect(ending.status == 0, "\(ending.errors)")
+    #expect(server.requests.dropFirst(count).map(\.path) == ["/s/x"])
+  }
+
   @Test("16-Machines: parents that changed in rounds without their children are read by the next")
   func readsChangedParentsOfAllRounds() async throws {
     let copy = try Copy()

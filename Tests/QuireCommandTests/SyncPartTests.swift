@@ -612,6 +612,38 @@ import Testing
   }
 
   @Test(
+    "16-Increment: of parents that need the same values, one that is gone takes none from the others"
+  )
+  func keepsSharedValues() async throws {
+    let parents = Mutex(#"{"id":1,"n":"a","t":1}"#)
+    let server = try FaultServer { request in
+      [
+        .respond(
+          request.path == "/parents"
+            ? "{\"items\":[\(parents.withLock { $0 })]}"
+            : "{\"items\":[{\"id\":\"\(request.path)\"}]}")
+      ]
+    }
+    defer { server.stop() }
+    let copy = try Copy(
+      "{url: '\(server.url("/{n}/x"))', for: parents, key: id, with: {n: n}, pagination: \(Self.pages)}\n"
+        + "  parents: {url: '\(server.url("/parents"))', key: id, deleted: /gone, "
+        + "since: {field: /t, parameter: after}, pagination: \(Self.pages)}")
+    #expect(try await copy.run().status == 0)
+    for items in [
+      #"{"id":2,"n":"s","t":2},{"id":3,"n":"s","t":2},{"id":4,"n":"d","t":2}"#,
+      #"{"id":3,"gone":true,"t":3},{"id":4,"gone":true,"t":3}"#,
+    ] {
+      parents.withLock { $0 = items }
+      #expect(try await copy.run("--only", "parents").status == 0)
+    }
+    let count = server.requests.count
+    let ending = try await copy.run("--only", "items")
+    #expect(ending.status == 0, "\(ending.errors)")
+    #expect(server.requests.dropFirst(count).map(\.path) == ["/s/x"])
+  }
+
+  @Test(
     "16-Increment: another destination is not filled for changed parents alone, and one taken away is for all"
   )
   func refusesEmptyDestination() async throws {

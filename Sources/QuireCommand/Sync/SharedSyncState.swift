@@ -289,18 +289,22 @@ final class SharedSyncState: Sendable {
   /// Stores the parents on a page, before the page is committed.
   func store(_ parents: [SyncState.StoredParent], of listing: String, round: Int) async throws {
     guard !parents.isEmpty else { return }
-    // The values that came last for an item count.
+    // The values that came last for an item count. Values that several items need are nobody's: if
+    // one of the items is deleted, they stay.
     let last = Dictionary(parents.map { ($0.item, $0.values) }, uniquingKeysWith: { $1 })
-    let pairs = last.sorted { ($0.value, $0.key) < ($1.value, $1.key) }
-      .map { JSONValue.array([.string($0.key), .string($0.value)]) }
+    let pairs = Dictionary(last.map { ($0.value, [$0.key]) }, uniquingKeysWith: +)
+      .sorted { $0.key < $1.key }
+      .map { values, items in
+        JSONValue.array([.string(items.count == 1 ? items[0] : values), .string(values)])
+      }
     try await database.transaction { [sync] connection in
       // In sorted order, so that two workers never wait for each other.
       _ = try connection.query(
         """
-        INSERT INTO _quire_parents (sync, listing, round, item, values) SELECT $1, $2, $3::bigint, \
+        INSERT INTO _quire_parents AS known (sync, listing, round, item, values) SELECT $1, $2, $3::bigint, \
         parent->>0, parent->>1 FROM json_array_elements($4::json) AS parent \
         ON CONFLICT (sync, listing, round, md5(values)) DO UPDATE SET number = DEFAULT, \
-        item = excluded.item
+        item = CASE known.item WHEN excluded.item THEN excluded.item ELSE excluded.values END
         """, [sync, listing, "\(round)", "\(JSONValue.array(pairs))"])
     }
   }

@@ -33,7 +33,8 @@ final class SyncState: Sendable {
   struct StoredParent: Sendable {
     /// The values that its children need, a JSON object.
     let values: String
-    /// The item's identity across rounds: its key as a JSON array, or its values if it has no key.
+    /// The item's identity across rounds: its key as a JSON array, or its values if it has no key. The
+    /// values are also the identity that items share which need the same.
     let item: String
 
     init(_ values: String, item: String? = nil) {
@@ -272,10 +273,14 @@ final class SyncState: Sendable {
   /// record.
   func store(_ record: Record, parents: [StoredParent], finished: [String]) throws {
     try write { database in
-      // A repeated item gets a new number, because the values that came last count.
+      // A repeated item gets a new number, because the values that came last count. Values that
+      // several items need are nobody's: if one of the items is deleted, they stay.
       let parent = try database.cachedStatement(
         sql: """
-          INSERT OR REPLACE INTO parents (listing, round, "values", item) VALUES (?, ?, ?, ?)
+          INSERT INTO parents (listing, round, "values", item) VALUES (?, ?, ?, ?) \
+          ON CONFLICT (listing, round, "values") DO UPDATE SET \
+          number = (SELECT max(number) + 1 FROM parents), \
+          item = CASE parents.item WHEN excluded.item THEN excluded.item ELSE excluded."values" END
           """)
       for noted in parents {
         try parent.execute(arguments: [record.name, record.runRound, noted.values, noted.item])
