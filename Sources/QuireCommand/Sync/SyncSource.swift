@@ -334,13 +334,14 @@ final class SyncSource: Sendable {
       return nil
     }
     let walk = cursor.walk()
+    var failure: PageError?
     do {
       _ = try await walk.next()
-      await walk.close()
-      return true
     } catch let error as PageError {
-      return !Self.isOutage(error) && !Self.concernsAllRequests(error)
+      failure = error
     }
+    await walk.close()
+    return failure.map { !Self.isOutage($0) && !Self.concernsAllRequests($0) } ?? true
   }
 
   /// Returns some of the parents after `number`, and the first of all if it is before `number`.
