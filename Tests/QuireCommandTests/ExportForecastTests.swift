@@ -154,6 +154,16 @@ struct ExportForecastTests {
     )
   }
 
+  @Test("A plan finds a checkpoint beside the file that a link leads to")
+  func checkpointBehindLink() throws {
+    let (target, link) = (TemporaryFile(), TemporaryFile())
+    try FileManager.default.createSymbolicLink(
+      atPath: link.path, withDestinationPath: target.path)
+    #expect(!ExportForecast.DestinationState.isToBeOpened(link.path))
+    #expect(FileManager.default.createFile(atPath: "\(target.path).checkpoint", contents: nil))
+    #expect(ExportForecast.DestinationState.isToBeOpened(link.path))
+  }
+
   @Test("--plan says where nothing is known, and fails as an export does")
   func unknown() async throws {
     let server = try FaultServer { request in

@@ -43,9 +43,11 @@ extension ExportForecast {
     /// Whether a plan opens the destination at `path`. A plan creates nothing, so a missing file is
     /// opened only if it could not be created, to be refused.
     static func isToBeOpened(_ path: String) -> Bool {
-      let folder = URL(fileURLWithPath: path).deletingLastPathComponent().path
-      return path.contains("://")
-        || [path, "\(path).checkpoint"].contains(where: FileManager.default.fileExists)
+      if path.contains("://") { return true }
+      // The checkpoint is beside the file that links lead to.
+      let target = FileSink.resolved(path)
+      let folder = URL(fileURLWithPath: target).deletingLastPathComponent().path
+      return [path, "\(target).checkpoint"].contains(where: FileManager.default.fileExists)
         || access(folder, W_OK) != 0
     }
   }
