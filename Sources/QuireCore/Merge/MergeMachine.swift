@@ -69,6 +69,8 @@ struct MergeMachine<Item: Sendable, Key: Comparable & Sendable>: Sendable {
   var traffic = WalkReport.Traffic.zero
   /// The receipts of the pages whose last item was taken since the last page was delivered.
   var receipts: [PageReceipt] = []
+  /// What the sources have adjusted since the last page was delivered.
+  var adjustments: [WalkReport.Adjustment] = []
   private(set) var isAwaited = false
   /// Whether the consumer got the error of the failed sources.
   private var hasDeliveredFailure = false
@@ -134,6 +136,7 @@ struct MergeMachine<Item: Sendable, Key: Comparable & Sendable>: Sendable {
       return proceed(at: now, after: action)
     }
     traffic += page.traffic
+    if !page.head.adjustments.isEmpty { note(page.head.adjustments, of: load.source) }
     if let first = page.items.first {
       sources[load.source].phase = .holding(Held(page: page, isLast: isLast, isLate: isLate))
       ready.insert(load.source, key: rules.key?(first))
@@ -327,6 +330,14 @@ extension MergeMachine {
     action.ended.append(source)
   }
 
+  private mutating func note(_ new: [WalkReport.Adjustment], of source: Int) {
+    for var adjustment in new {
+      adjustment.reason = "Source \(source) of the merge: \(adjustment.reason)"
+      adjustments.append(adjustment)
+    }
+    adjustments = Array(adjustments.suffix(WalkReport.mostAdjustments))
+  }
+
   private mutating func fail(_ source: Int, _ error: any Error) {
     sources[source].phase = .failed(error)
     summary.failures[source] = error
@@ -352,6 +363,7 @@ extension MergeMachine {
       }
       var page = Page<Item>([])
       page.traffic = traffic
+      page.head.adjustments = adjustments
       return .page(page)
     }
   }

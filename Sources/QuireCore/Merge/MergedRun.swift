@@ -86,12 +86,14 @@ extension MergeMachine {
     return page
   }
 
-  /// Returns a page of these items, with the traffic and the receipts since the page before.
+  /// Returns a page of these items, with the traffic, the receipts and the adjustments since the
+  /// page before.
   mutating func deliver(_ items: [Item], next: Position?) -> Page<Item> {
     var page = Page<Item>(items, next: next)
     page.traffic = traffic
     page.head.receipts = receipts
-    (receipts, traffic) = ([], .zero)
+    page.head.adjustments = adjustments
+    (receipts, adjustments, traffic) = ([], [], .zero)
     (hasMoved, hasDelivered) = (false, true)
     return page
   }

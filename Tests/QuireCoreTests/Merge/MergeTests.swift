@@ -101,6 +101,25 @@ struct Entry: Hashable, Sendable {
     #expect(walk.report.warnings[0].message.contains("Source 0"))
   }
 
+  @Test("17-Order: what the sources adjust is in the report, with the source's name, once")
+  func adjustments() async throws {
+    func adjusting(_ items: [Int]) -> Cursor<Int> {
+      Cursor<Int> { _ in
+        var page = Page(items)
+        page.head.adjustments = [.init(.pageSize, from: 100, to: 50, "It was too much.")]
+        return page
+      }
+    }
+    let options = MergeOptions(pageSize: 1)
+    let walk = Cursor.merged(
+      [adjusting([1, 2]), adjusting([])], by: \.self, options: options, clock: ManualClock()
+    ).walk()
+    #expect(try await walk.items.collect() == [1, 2])
+    #expect(
+      walk.report.adjustments.map(\.reason).sorted()
+        == (0...1).map { "Source \($0) of the merge: It was too much." })
+  }
+
   @Test("17-FirstCome: without a key a page is delivered as soon as any source has answered")
   func firstCome() async throws {
     let slow = source([[1], [2]])
