@@ -127,6 +127,7 @@ final class PageFetch<Item: Sendable> {
     case .transfer(let opened): transfer = opened
     case .answer(let page):
       try delivered.refuteEnd()
+      if page != nil { listing.health.pageReceived(refund: exchange.takeRefund()) }
       return page
     }
     do {
@@ -312,13 +313,13 @@ final class PageFetch<Item: Sendable> {
     }
     switch try engine.reader.classify(answer) {
     case .end:
-      try engine.reader.brokenPromise(by: answer).map { throw $0 }
+      try engine.reader.checkPromise(of: answer)
       return false
     case .failure(let failure):
       let body = Array(transfer.beginning.joined().prefix(Exchange.longestRefusal))
       throw RetryMachine.Failure(failure, self.response(response, body), listing, redactor)
     case .emptyPage:
-      try engine.reader.brokenPromise(by: answer).map { throw $0 }
+      try engine.reader.checkPromise(of: answer)
       try findContinuation(after: transfer, answer)
       return true
     case .page:
@@ -342,7 +343,7 @@ final class PageFetch<Item: Sendable> {
     try engine.reader.checkTotals(of: answer)
     if transfer.itemCount == 0 { try engine.reader.checkMembers(of: answer) }
     if try engine.reader.isRepetition(answer) {
-      try engine.reader.brokenPromise(byRepetition: answer).map { throw $0 }
+      try engine.reader.checkPromise(ofRepetition: answer)
       return false
     }
     listing.format.bind(transfer.note?.format, columns: transfer.note?.columns)
@@ -455,7 +456,6 @@ final class PageFetch<Item: Sendable> {
     _ response: Exchange.Response, _ entry: PageValidators.Entry
   ) -> Page<Item> {
     conditions.renew(response.head.headerFields)
-    listing.health.pageReceived(refund: exchange.takeRefund())
     var head = head(of: response)
     head.next = entry.next
     head.isUnchanged = true
@@ -516,13 +516,11 @@ final class PageFetch<Item: Sendable> {
     let answer = answer(to: response, document: document(of: body, response))
     switch try engine.reader.classify(answer) {
     case .end:
-      try engine.reader.brokenPromise(by: answer).map { throw $0 }
+      try engine.reader.checkPromise(of: answer)
       return nil
     case .emptyPage:
-      try engine.reader.brokenPromise(by: answer).map { throw $0 }
-      var page = Page<Item>([])
-      page.traffic = traffic
-      return page
+      try engine.reader.checkPromise(of: answer)
+      return Page([], head: head(of: response, document: answer.document))
     case .failure(let failure):
       throw RetryMachine.Failure(failure, self.response(response, body), listing, redactor)
     case .page:

@@ -17,22 +17,22 @@ package struct AnswerReader: EnginePart {
     return try isEnd(answer) ? .end : .page
   }
 
-  /// Returns the error of an answer that means the end, although a flag or a number of pages in the
-  /// page before promised this one; nil without a promise.
-  package func brokenPromise(by answer: PageAnswer) -> PageError? {
-    guard let sent = answer.pageBookmark, sent.isPromised, !sent.isBackward else { return nil }
-    return PageError(
+  /// Throws for an answer that means the end, if a flag or a number of pages in the page before
+  /// promised this one.
+  package func checkPromise(of answer: PageAnswer) throws(PageError) {
+    guard let sent = answer.pageBookmark, sent.isPromised, !sent.isBackward else { return }
+    throw PageError(
       .inconsistentTermination,
       "The page before said that this one follows, and the server answered \(answer.status), which the "
         + "description takes for the end. Data may be missing: try again later, or check the "
         + "description's flag or number of pages.")
   }
 
-  /// Returns the error of a page that repeats an earlier one, although the page before promised
-  /// more; nil without a promise, so that the repetition is the end.
-  package func brokenPromise(byRepetition answer: PageAnswer) -> PageError? {
-    guard let sent = answer.pageBookmark, sent.isPromised, !sent.isBackward else { return nil }
-    return PageError(
+  /// Throws for a page that repeats an earlier one, if the page before promised more. Without a
+  /// promise, the repetition is the end.
+  package func checkPromise(ofRepetition answer: PageAnswer) throws(PageError) {
+    guard let sent = answer.pageBookmark, sent.isPromised, !sent.isBackward else { return }
+    throw PageError(
       .stalledContent,
       "The page before said that more items follow, and the server sent those of an earlier page again. Most "
         + "likely it does not heed what the request asks for, and data are missing.",

@@ -106,6 +106,23 @@ struct EndingTests {
   }
 
   @Test(
+    "12-L1, 15-Outage: an error status that means an empty listing is a page, and pays for retries")
+  func emptyPageCounts() async throws {
+    var pagination = byNumber
+    pagination.policy.failure = [Pagination.FailureRule(when: .status(404), .empty)]
+    let client = PageClient(transport: CannedServer([.status(404)]))
+    let health = client.budget.health(of: try Origin(url: "https://a.test/"))
+    health.retried()
+    let walk = client.cursor(
+      at: "https://a.test/l", pagination: pagination, decoder: JSONPageDecoder<Int>()
+    ).walk()
+    #expect(try await walk.next()?.http?.head.status.code == 404)
+    #expect(try await walk.next() == nil)
+    // A page pays for a tenth of a retry.
+    #expect(health.debt == 0)
+  }
+
+  @Test(
     "12-L1: an answer that means the end is a failure where the page before said that more follows")
   func brokenPromise() async {
     for status in [204, 404] {
