@@ -1,5 +1,6 @@
 import QuireCore
 import QuireTesting
+import Synchronization
 import TestSupport
 import Testing
 
@@ -29,6 +30,18 @@ import Testing
     await #expect(throws: PageError.self) { try await items.next() }
     #expect(try await items.next() == 3)
     #expect(try await items.next() == nil)
+  }
+
+  @Test("X-14: the closure that returns an item's key may use the walk that calls it")
+  func keyUsesWalk() async throws {
+    let reading = Mutex<Walk<Int>?>(nil)
+    let walk = Cursor(pages: [[1, 1, 2]]).deduplicated { item in
+      _ = reading.withLock { $0 }?.copy()
+      return item
+    }.walk()
+    reading.withLock { $0 = walk }
+    #expect(try await walk.items.collect() == [1, 2])
+    reading.withLock { $0 = nil }
   }
 
   @Test("X-14, C-8: a deduplicated page can be resumed after any of its items")

@@ -57,6 +57,8 @@ final class DeduplicatingReader<Item: Sendable, Key: Hashable & Sendable>: Deriv
 
   func read(at position: Position) async throws -> Page<Item>? {
     guard var page = try await base.read(at: position) else { return nil }
+    // Outside the lock: the closure may use the walk.
+    let keys = page.items.map(key)
     return memory.withLock { memory in
       memory.first = memory.first ?? position
       if memory.mayHaveForgotten, position == memory.first, position != .start {
@@ -65,8 +67,7 @@ final class DeduplicatingReader<Item: Sendable, Key: Hashable & Sendable>: Deriv
       if let last = memory.last, last.position == position { memory.known.subtract(last.keys) }
       var kept: [Int] = []
       var added: [Key] = []
-      for (index, item) in page.items.enumerated() {
-        let key = key(item)
+      for (index, key) in keys.enumerated() {
         guard memory.known.insert(key).inserted else { continue }
         kept.append(index)
         added.append(key)
