@@ -121,7 +121,9 @@ final class CurlDriver {
     switch command {
     case .start(let exchange):
       let id = ObjectIdentifier(exchange)
-      if queue.arrived(exchange, id: id, origin: exchange.request.origin) { start(exchange) }
+      if queue.arrived(exchange, id: id, origin: exchange.request.origin), !start(exchange) {
+        admitNext(after: exchange)
+      }
     case .cancel(let exchange):
       let id = ObjectIdentifier(exchange)
       if let transfer = transfers[id] {
@@ -143,26 +145,33 @@ final class CurlDriver {
     }
   }
 
-  private func start(_ exchange: WireExchange) {
+  /// Starts a request. Returns false if it has failed for lack of memory: another may start in its
+  /// place.
+  private func start(_ exchange: WireExchange) -> Bool {
     let kept = spare.popLast()
     guard let handle = kept ?? EasyHandle(configuration: configuration, ledger: ledger) else {
-      exchange.fail(PageError.shortage(.memory, for: exchange.request.host))
-      admitNext(after: exchange)
-      return
+      exchange.fail(shortage(for: exchange))
+      return false
     }
     let transfer = Transfer(exchange, handle: handle, clock: clock, driver: self)
     handle.prepare(for: transfer)
     transfers[ObjectIdentifier(exchange)] = transfer
     started += 1
     ledger.transferStarted()
-    add(transfer)
+    guard add(transfer) else {
+      finish(transfer, with: .failure(shortage(for: exchange)))
+      return false
+    }
+    return true
   }
 
-  /// Has libcurl perform a transfer, or ends it if libcurl has no memory for it.
-  private func add(_ transfer: Transfer) {
-    guard curl_multi_add_handle(multi, transfer.handle.raw) != CURLM_OK else { return }
-    let host = transfer.exchange.request.host
-    end(transfer, with: .failure(PageError.shortage(.memory, for: host)))
+  /// Has libcurl perform a transfer. Returns false if libcurl has no memory for it.
+  private func add(_ transfer: Transfer) -> Bool {
+    curl_multi_add_handle(multi, transfer.handle.raw) == CURLM_OK
+  }
+
+  private func shortage(for exchange: WireExchange) -> PageError {
+    PageError.shortage(.memory, for: exchange.request.host)
   }
 
   // MARK: What transfers tell
@@ -200,7 +209,7 @@ final class CurlDriver {
         if !isFresh { sentBack(transfer.exchange) }
         curl_multi_remove_handle(multi, raw)
         transfer.handle.set(CURLOPT_FRESH_CONNECT, isFresh ? 1 : 0)
-        add(transfer)
+        if !add(transfer) { end(transfer, with: .failure(shortage(for: transfer.exchange))) }
       }
     }
     return started != startedBefore
@@ -238,7 +247,13 @@ final class CurlDriver {
     end(transfer, with: .failure(error))
   }
 
+  /// Ends a transfer, and starts requests that waited for it.
   private func end(_ transfer: Transfer, with outcome: Result<Void, any Error>) {
+    finish(transfer, with: outcome)
+    admitNext(after: transfer.exchange)
+  }
+
+  private func finish(_ transfer: Transfer, with outcome: Result<Void, any Error>) {
     transfers[ObjectIdentifier(transfer.exchange)] = nil
     ledger.transferEnded()
     // The reader of a complete response need not wait for the cleanup.
@@ -249,14 +264,15 @@ final class CurlDriver {
     // A reader that learns of a failure finds that the transfer is gone.
     if case .failure = outcome { transfer.deliver(end: outcome) }
     if spare.count < Self.maximumSpare { spare.append(transfer.handle) }
-    admitNext(after: transfer.exchange)
   }
 
+  /// Starts the requests that may start because a request is over. A loop, because thousands of them
+  /// may fail at once.
   private func admitNext(after exchange: WireExchange) {
-    var next = queue.ended(origin: exchange.request.origin)
+    let origin = exchange.request.origin
+    var next = queue.ended(origin: origin)
     while let exchange = next {
-      start(exchange)
-      next = queue.next(origin: exchange.request.origin)
+      next = start(exchange) ? queue.next(origin: origin) : queue.ended(origin: origin)
     }
   }
 
