@@ -36,7 +36,6 @@ package final class Listing: Sendable {
   let interval: Duration
   /// The page sizes to ask for; nil if the size cannot change.
   let sizes: PageSizes?
-  let indexes = IndexCache()
   /// Notes the format of the first page, which later pages must have.
   let format = PageFormatNote()
 
@@ -239,14 +238,6 @@ package final class Listing: Sendable {
     hasher.combine(bookmark?.enclosingIndexes ?? [])
     return hasher.finalize()
   }
-
-  /// Stores the pages that an answer lists, if it is an index in which later pages are looked up.
-  func remember(_ answer: PageAnswer, next: Position?) throws {
-    guard engine.indexRouteExists, let next else { return }
-    let needed = engine.indexes(neededAt: try Bookmark(next))
-    guard let index = needed.last, index == answer.request.url else { return }
-    indexes.store(try engine.reader.pages(listedIn: answer), at: index, keeping: needed)
-  }
 }
 
 /// The decoded position of a page, and its request.
@@ -264,21 +255,6 @@ final class Destination: Sendable {
     self.bookmark = bookmark
     self.request = request
     self.hop = hop
-  }
-}
-
-/// The lists of the indexes that walks are reading, by the URLs of the indexes.
-final class IndexCache: Sendable {
-  private let lists = Mutex<[String: [String]]>([:])
-
-  /// All stored lists. Storing one drops those that its walk does not need.
-  var all: [String: [String]] { lists.withLock { $0 } }
-
-  func store(_ list: [String], at url: String, keeping urls: [String]) {
-    lists.withLock { lists in
-      lists = lists.filter { urls.contains($0.key) }
-      lists[url] = list
-    }
   }
 }
 

@@ -13,7 +13,8 @@ final class PageFetch<Item: Sendable> {
   let decoder: any PageDecoder<Item>
   /// The validators that the request sends, and those that the page leaves.
   let conditions: PageConditions
-  /// The lists of the indexes in which the page may be looked up, by the URLs of the indexes.
+  /// The lists of the indexes in which the page is looked up, and of the page if it is an index, by
+  /// the URLs of the indexes.
   var indexes: [String: [String]] = [:]
   /// How the walk recovers with this page if the server had expired its cursor; nil otherwise.
   var recovery: PageRecovery?
@@ -361,7 +362,17 @@ final class PageFetch<Item: Sendable> {
       listing.client.budget.pause(listing.lane(to: listing.home), for: wait)
     }
     listing.learn(from: answer.document, transfer.response.permit?.grant)
-    try listing.remember(answer, next: transfer.continuation.next)
+    if engine.indexRouteExists, let next = transfer.continuation.next {
+      try keepIndex(answer, before: Bookmark(next))
+    }
+  }
+
+  /// Keeps the pages that an answer lists, if it is an index in which the next page is looked up.
+  @inline(never)
+  private func keepIndex(_ answer: PageAnswer, before next: Bookmark) throws {
+    let url = answer.request.url
+    guard engine.indexes(neededAt: next).last == url else { return }
+    indexes[url] = try engine.reader.pages(listedIn: answer)
   }
 
   /// Throws `truncated` for an empty body in a format of lines, which looks like a lost page.

@@ -18,6 +18,8 @@ package final class PageLoader<Item: Sendable>: PageReader {
   private let known = Mutex<KnownPage?>(nil)
   /// The destination for which the walk last asked the identity, and which it probably reads next.
   private let nextDestination = Mutex<Destination?>(nil)
+  /// The lists of the indexes that the walk is reading, by the URLs of the indexes.
+  private let indexes: Mutex<[String: [String]]>
   /// Reports the walk to an observer; nil if the client has none.
   private let observation: WalkObservation?
 
@@ -42,14 +44,22 @@ package final class PageLoader<Item: Sendable>: PageReader {
     }
   }
 
-  package init(
+  package convenience init(
     _ listing: Listing, _ decoder: any PageDecoder<Item>, _ delivery: PageDelivery = .whole,
     audit: WalkAudit? = nil
+  ) {
+    self.init(listing, decoder, delivery, audit, indexes: [:])
+  }
+
+  private init(
+    _ listing: Listing, _ decoder: any PageDecoder<Item>, _ delivery: PageDelivery,
+    _ audit: WalkAudit?, indexes: [String: [String]]
   ) {
     self.listing = listing
     self.decoder = decoder
     self.delivery = delivery
     self.audit = audit
+    self.indexes = Mutex(indexes)
     let configuration = listing.client.shared.configuration
     observation = configuration.observer.map { WalkObservation($0, configuration.clock) }
   }
@@ -63,7 +73,7 @@ package final class PageLoader<Item: Sendable>: PageReader {
   package var deliversParts: Bool { delivery == .asItArrives }
 
   package func copy() -> any PageReader<Item> {
-    PageLoader(listing, decoder, delivery, audit: audit?.copy())
+    PageLoader(listing, decoder, delivery, audit?.copy(), indexes: indexes.withLock { $0 })
   }
   package func expect(_ known: KnownPage) { self.known.withLock { $0 = known } }
   package func leave() { requested.withLock { $0 = RequestedPages() } }
@@ -271,6 +281,7 @@ package final class PageLoader<Item: Sendable>: PageReader {
     audit?.saw(page.head, page.items.count + (isFirst ? position.itemOffset : 0))
     finish(&page.head, of: fetch, at: position)
     if let next = page.hasMoreParts ? page.next : nil { keep(fetch, at: next) }
+    if !fetch.indexes.isEmpty { keepIndexes(of: fetch) }
     fetch.conditions.keepValidators(of: &page)
   }
 
@@ -350,18 +361,26 @@ package final class PageLoader<Item: Sendable>: PageReader {
     }
   }
 
-  /// Fetches the indexes in which the next page is looked up, unless they are known in this
-  /// process.
+  /// Fetches the indexes in which the next page is looked up, unless the walk has read them.
   private func findIndexes(for fetch: PageFetch<Item>) async throws {
-    let needed = listing.engine.indexes(neededAt: fetch.sent)
-    for url in needed where listing.indexes.all[url] == nil {
+    let known = indexes.withLock { $0 }
+    for url in listing.engine.indexes(neededAt: fetch.sent) {
+      if let list = known[url] {
+        fetch.indexes[url] = list
+        continue
+      }
       let request = try listing.engine.builder.request(for: Bookmark(.url(url)))
       let index = PageFetch(listing, decoder, request, traffic: fetch.traffic)
       let answer = try await index.answer()
       fetch.traffic = index.traffic
-      listing.indexes.store(
-        try listing.engine.reader.pages(listedIn: answer), at: url, keeping: needed)
+      fetch.indexes[url] = try listing.engine.reader.pages(listedIn: answer)
+      // If the next one fails, this one is not read again.
+      keepIndexes(of: fetch)
     }
-    fetch.indexes = listing.indexes.all
+  }
+
+  private func keepIndexes(of fetch: PageFetch<Item>) {
+    let lists = fetch.indexes
+    indexes.withLock { $0 = lists }
   }
 }

@@ -62,6 +62,31 @@ struct IndexBaseTests {
     }
   }
 
+  @Test("Walks through the indexes of one listing drop none of each other's")
+  func twoWalks() async throws {
+    let pages = [
+      "/index": #"{"pages":[{"at":"/i"},{"at":"/j"}]}"#,
+      "/i": #"{"pages":[{"at":"/1"},{"at":"/2"}]}"#, "/j": #"{"pages":[{"at":"/3"},{"at":"/4"}]}"#,
+      "/1": #"{"items":[1]}"#, "/2": #"{"items":[2]}"#, "/3": #"{"items":[3]}"#,
+      "/4": #"{"items":[4]}"#,
+    ]
+    let server = Answers { asked, _ in
+      pages[asked.target].map { Answers.Answer(stringLiteral: $0) } ?? Answers.Answer(404)
+    }
+    let cursor = client(server).cursor(
+      of: Int.self, at: "https://l.test/index", pagination: pagination)
+    let (first, second) = (cursor.walk(), cursor.walk())
+    for _ in 1...3 { _ = try await first.next() }
+    for _ in 1...6 { _ = try await second.next() }
+    let copy = first.copy()
+    #expect(try await first.items.collect() == [2, 3, 4])
+    #expect(try await second.items.collect() == [4])
+    let count = server.targets.count
+    #expect(count == 2 * pages.count)
+    #expect(try await copy.items.collect() == [2, 3, 4])
+    #expect(server.targets.count == count + 4)
+  }
+
   @Test("An index whose links the link policy moves, or that has one twice, is read to its end")
   func movedLinks() async throws {
     let pages = [
