@@ -225,6 +225,12 @@ struct PostgresFeedChanges {
   /// Forgets the deleted entries that the feed no longer lists, except those found last.
   private func forgetDeleted(of feed: String, except listed: [FeedEntry]) throws {
     guard !listed.isEmpty else { return }
+    // Most feeds have so few that all are remembered: the keys of the entries need not be sent.
+    let isOver = try !connection.query(
+      "SELECT FROM quire_deleted WHERE feed = $1 OFFSET \(EntryRetention.rememberedCount) LIMIT 1",
+      [feed]
+    ).isEmpty
+    guard isOver else { return }
     let keys = listed.enumerated().map { EntryRow(EntryRecord($1), at: $0) }
     try connection.query(
       """
