@@ -102,8 +102,9 @@ struct DateScanner {
     return time
   }
 
-  /// Reads `hh:mm`, `hh:mm:ss` with fractions, or `hhmmss`, optionally followed by AM or PM.
-  mutating func time() -> Time? {
+  /// Reads `hh:mm`, `hh:mm:ss` with fractions, or `hhmmss`, optionally followed by AM or PM; after
+  /// the `T` of ISO 8601, `hhmm` too.
+  mutating func time(isAfterT: Bool = false) -> Time? {
     var time = Time()
     let start = rest
     guard let hour = number(upTo: 2) else { return nil }
@@ -123,8 +124,8 @@ struct DateScanner {
       if let second = number(exactly: 2) {
         time.second = Double(second)
       } else {
-        // Four digits are a year, unless a `Z` follows.
-        guard rest.first == UInt8(ascii: "Z") else { return restore(start) }
+        // Four digits are a year, unless a `T` came before or a `Z` follows.
+        guard isAfterT || rest.first == UInt8(ascii: "Z") else { return restore(start) }
       }
     }
     meridiem(&time)

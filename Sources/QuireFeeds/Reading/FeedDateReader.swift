@@ -240,7 +240,7 @@ private struct ISODate {
       guard reader.skipSpaces() > 0 || reader.take(",") else { return nil }
       _ = reader.skipSpaces()
     }
-    let whole = reader.time()
+    let whole = reader.time(isAfterT: isT)
     // After `T`, ISO 8601 allows the hour alone.
     let hour = isT && whole == nil ? reader.number(exactly: 2) : nil
     guard let time = whole ?? hour.map({ DateScanner.Time(hour: $0) }) else { return nil }
