@@ -348,7 +348,13 @@ public actor Aggregator {
       queue.ended(subscription.id, host: subscription.host, next: nil)
       return nil
     }
-    let new = self.subscription(latest, after: answer.poll, effect)
+    var new = self.subscription(latest, after: answer.poll, effect)
+    if shared == nil, new.schedule.url != latest.schedule.url {
+      // Here, and not before the poll is stored: of two feeds that move at once, one is the first.
+      new.health.duplicateOf = known.values.filter {
+        $0.schedule.url == new.schedule.url && $0.id != new.id
+      }.map(\.id).min()
+    }
     // In a shared store, the next claim decides which aggregator polls the feed next.
     known[new.id] = shared == nil ? new : nil
     let isOver = shared != nil || new.schedule.state == .ended

@@ -102,6 +102,10 @@ public struct FeedHealth: Hashable, Sendable, Codable {
   /// The error of older pages of the last poll, which the next poll requests again; nil if they
   /// were read, if none are wanted, or if the server no longer has them.
   public var olderPagesError: String?
+  /// The identifier of another subscription whose feed was already at the address to which this one
+  /// moved; nil if there was none, and always on a `SharedFeedStore`. Both feeds are polled and have
+  /// the same entries: unsubscribe one of them. Stored with the poll after the move.
+  public var duplicateOf: String?
   /// The number of repairs in the last feed that was read.
   public var repairs = 0
 

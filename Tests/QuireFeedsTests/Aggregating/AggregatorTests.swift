@@ -320,6 +320,33 @@ import Testing
     #expect(try await ids(store).count == 1)
   }
 
+  @Test("17-Aggregator: of feeds that move to one address, the second names the first, also later")
+  func moveToOneAddress() async throws {
+    let (publisher, clock, store) = (Publisher(), Clock(), MemoryFeedStore())
+    let events = Recorder<FeedPollReport>()
+    let web = FeedWeb { publisher.answer($0, $1) }
+    let aggregator = aggregator(store, web, clock, events: events)
+    let ids = ["https://a.test/f", "https://b.test/f"]
+    for id in ids {
+      publisher.change(id) {
+        $0.status = 301
+        $0.fields[.location] = "https://new.test/f"
+      }
+      try await aggregator.subscribe(to: id)
+    }
+    publisher.change("https://new.test/f") { $0.last = 3 }
+    for _ in 0..<2 {
+      try await aggregator.pollDue()
+      clock.advance(90_000)
+    }
+    let told = events.values.compactMap(\.subscription.health.duplicateOf)
+    #expect(told.count == 1 && ids.contains(told[0]), "\(told)")
+    try await aggregator.pollDue()
+    let stored = await store.subscriptions().map(\.health.duplicateOf)
+    #expect(stored == (told == [ids[0]] ? [nil, ids[0]] : [ids[1], nil]))
+    #expect(events.values.allSatisfy { $0.error == nil })
+  }
+
   @Test("17-Aggregator: a permanent move is followed after it was seen twice, and the entries stay")
   func move() async throws {
     let (publisher, clock, store) = (Publisher(), Clock(), MemoryFeedStore())
