@@ -1,7 +1,7 @@
 import QuireCore
 
 /// One of the alternatives in which a block can be written.
-struct FormCase<Value: Sendable>: Sendable {
+package struct FormCase<Value: Sendable>: Sendable {
   /// How the case is recognized.
   enum Kind: Equatable, Sendable {
     /// One fixed word.
@@ -64,7 +64,7 @@ struct FormCase<Value: Sendable>: Sendable {
   }
 
   /// Returns a case for an object with several members, the first of which identifies the case.
-  static func keys<Root>(
+  package static func keys<Root>(
     _ plain: Root, _ list: [FormMember<Root>], also aliases: [String: String] = [:],
     _ embed: @escaping @Sendable (Root) -> Value,
     _ extract: @escaping @Sendable (Value) -> Root?, _ note: String = ""
@@ -81,7 +81,7 @@ struct FormCase<Value: Sendable>: Sendable {
   }
 
   /// Returns a case for a value of another form. Objects match only if `onlyText` is false.
-  static func bare<Payload: Formed>(
+  package static func bare<Payload: Formed>(
     onlyText: Bool = true, _ embed: @escaping @Sendable (Payload) -> Value,
     _ extract: @escaping @Sendable (Value) -> Payload?, _ note: String = ""
   ) -> FormCase {
@@ -106,7 +106,7 @@ extension Form {
   /// Returns a form with several cases. A value is written by the first case that matches it.
   ///
   /// `subject` names the block in messages: "An end rule". `check` may object to a value.
-  static func oneOf(
+  package static func oneOf(
     _ subject: String, _ cases: [FormCase<Value>],
     check: @escaping @Sendable (Value) -> String? = { _ in nil }
   ) -> Form {
@@ -200,7 +200,8 @@ private struct ChoiceForm<Value: Sendable>: Sendable {
     guard telling.count == 1, let one = objects.first(where: { $0.names.first == telling[0] })
     else { throw FormFailure("\(subject) has exactly one of \(FormFailure.list(kinds)).") }
     if let strange = found.first(where: { !one.names.contains($0) }) {
-      throw FormFailure("\(subject) with \"\(telling[0])\" has no \"\(strange)\"; leave it out.")
+      throw FormFailure(
+        "\(subject) with \"\(telling[0])\" has no \"\(strange)\"; leave it out.", member: strange)
     }
     return one
   }

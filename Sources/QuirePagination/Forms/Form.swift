@@ -15,8 +15,8 @@ package struct Form<Value: Sendable>: Sendable {
   let argument: String
   let sample: String
   /// The JSON Schema of a value.
-  var schema: JSONValue
-  let read: @Sendable (JSONValue) throws(FormFailure) -> Value
+  package internal(set) var schema: JSONValue
+  package let read: @Sendable (JSONValue) throws(FormFailure) -> Value
   let write: @Sendable (Value) -> JSONValue
   /// The JSON for a word of the command line.
   let expand: @Sendable (String) throws(FormFailure) -> JSONValue
@@ -35,16 +35,20 @@ struct FormRow: Sendable {
 /// The error of a value that does not match its form.
 package struct FormFailure: Error, CustomStringConvertible {
   /// The keys and indexes on the way to the value: `.end[1]`.
-  var path = ""
+  package internal(set) var path = ""
+  /// The name at fault among the members of the value; nil if the value itself is at fault.
+  package internal(set) var member: String?
   /// The message; nil if the enclosing block has to say what the value should be.
-  var message: String?
-  /// The word, if an unknown word is the failure.
-  var unknown: String?
+  package internal(set) var message: String?
+  /// The unknown word, if one is the failure, and a hint at the word that is meant.
+  var unknown: (word: String, hint: String)?
 
-  init(_ message: String? = nil, unknown: String? = nil) {
+  init(_ message: String? = nil, member: String? = nil) {
     self.message = message
-    self.unknown = unknown
+    self.member = member
   }
+
+  init(unknown word: String, hint: String) { unknown = (word, hint) }
 
   func inside(_ key: String) -> FormFailure {
     var failure = self
@@ -61,7 +65,9 @@ package struct FormFailure: Error, CustomStringConvertible {
   func described(in subject: String, member name: String, _ noun: String) -> FormFailure {
     if message != nil { return inside("." + name) }
     if let unknown {
-      return FormFailure("\(subject)'s \"\(name)\" is \(noun), not \"\(unknown)\".")
+      return FormFailure(
+        "\(subject)'s \"\(name)\" is \(noun), not \"\(unknown.word)\".\(unknown.hint)",
+        member: name)
     }
     return FormFailure("\(subject): \"\(name)\" is not \(noun).").inside("." + name)
   }
@@ -130,7 +136,9 @@ extension FormWord {
       schema: ["enum": .array(words.map(JSONValue.string))],
       read: { value throws(FormFailure) in
         guard let text = value.string else { throw FormFailure() }
-        guard let known = Self(rawValue: text) else { throw FormFailure(unknown: text) }
+        guard let known = Self(rawValue: text) else {
+          throw FormFailure(unknown: text, hint: NearestName.hint(text, in: words))
+        }
         return known
       },
       write: { .string($0.rawValue) }, expand: { .string($0) }, abbreviate: { $0.rawValue })
@@ -140,7 +148,9 @@ extension FormWord {
 // MARK: - Values without a name
 
 extension Form {
-  private static func leaf(
+  /// Returns a form for a value that is no object of known members. `read` returns nil for a value
+  /// that does not match.
+  package static func leaf(
     _ noun: String, _ nouns: String, _ example: String, schema: JSONValue,
     read: @escaping @Sendable (JSONValue) -> Value?,
     write: @escaping @Sendable (Value) -> JSONValue,
@@ -191,6 +201,26 @@ extension Form {
     .leaf(
       "a value", "values", "value", schema: [:], read: { $0 }, write: { $0 },
       expand: { text in (try? JSONValue(parsing: text)) ?? .string(text) })
+  }
+}
+
+extension Form<Int> {
+  /// Returns a form for a number from `least` on, in digits alone.
+  package static func count(from least: Int) -> Form<Int> {
+    let form: Form<Int> = Form<Int>.wholeNumber
+    return Form<Int>(
+      noun: "a whole number from \(least) on", nouns: "whole numbers from \(least) on",
+      example: form.example, argument: form.argument, sample: form.sample,
+      schema: ["type": "integer", "minimum": .number("\(least)")],
+      read: { value throws(FormFailure) in
+        guard case .number(let text) = value, let number = Int(text), number >= least else {
+          let found = ServerText(value.string ?? value.description)
+          throw FormFailure(
+            "expected a whole number from \(least) on, in 18 digits at most and without quotes, not \(found)."
+          )
+        }
+        return number
+      }, write: form.write, expand: form.expand, abbreviate: form.abbreviate)
   }
 }
 
@@ -255,27 +285,63 @@ extension String: FormKey {
 
 extension Dictionary: Formed where Key: FormKey, Value: Formed {
   package static var inner: Form<[Key: Value]> {
-    let form = Value.inner
+    let form = Value.inner.byName()
     return Form(
-      noun: "an object of \(form.nouns)", nouns: "objects of \(form.nouns)",
-      example: "{\(Key.keyExample): \(form.example)}", argument: "JSON", sample: "",
-      schema: ["type": "object", "additionalProperties": form.schema],
+      noun: form.noun, nouns: form.nouns, example: "{\(Key.keyExample): \(Value.inner.example)}",
+      argument: form.argument, sample: form.sample, schema: form.schema,
       read: { value throws(FormFailure) in
-        guard case .object(let members) = value else { throw FormFailure() }
         var result: [Key: Value] = [:]
-        for member in members {
+        for member in try form.read(value) {
           do throws(FormFailure) {
-            result[try .key(member.name)] = try form.read(member.value)
+            result[try .key(member.name)] = member.value
           } catch {
-            throw error.message == nil ? FormFailure() : error.inside("." + member.name)
+            throw error.inside("." + member.name)
           }
         }
         return result
       },
       write: { values in
-        .object(
-          values.map { .init($0.key.key, form.write($0.value)) }.sorted { $0.name < $1.name })
+        let members = values.map { (name: $0.key.key, value: $0.value) }
+        return form.write(members.sorted { $0.name < $1.name })
+      }, expand: form.expand, abbreviate: { _ in nil })
+  }
+}
+
+extension Form {
+  /// Returns a form for an object of these values under arbitrary names, in their order.
+  package func byName(nonEmpty: Bool = false) -> Form<[(name: String, value: Value)]> {
+    var schema: [JSONValue.Member] = [.init("type", "object")]
+    if nonEmpty { schema.append(.init("minProperties", 1)) }
+    schema.append(.init("additionalProperties", self.schema))
+    return Form<[(name: String, value: Value)]>(
+      noun: "an object of \(nouns)", nouns: "objects of \(nouns)", example: "{name: \(example)}",
+      argument: "JSON", sample: "", schema: .object(schema),
+      read: { value throws(FormFailure) in
+        guard case .object(let members) = value else { throw FormFailure() }
+        guard !nonEmpty || !members.isEmpty else { throw FormFailure("There is none.") }
+        return try readMembers(members)
       },
+      write: { values in .object(values.map { .init($0.name, write($0.value)) }) },
       expand: { _ throws(FormFailure) in throw FormFailure() }, abbreviate: { _ in nil })
+  }
+
+  private func readMembers(
+    _ members: [JSONValue.Member]
+  ) throws(FormFailure) -> [(name: String, value: Value)] {
+    var result: [(name: String, value: Value)] = []
+    var known: Set<String> = []
+    for member in members {
+      guard known.insert(member.name).inserted else {
+        throw FormFailure(
+          "\"\(member.name)\" is there twice; which of the two counts cannot be known.",
+          member: member.name)
+      }
+      do throws(FormFailure) {
+        result.append((name: member.name, value: try read(member.value)))
+      } catch {
+        throw error.message == nil ? FormFailure() : error.inside("." + member.name)
+      }
+    }
+    return result
   }
 }

@@ -29,7 +29,7 @@ package enum NearestName {
     guard let name = names.first(where: { !known.contains($0) }) else { return }
     throw FormFailure(
       "\(subject) has no \"\(name)\"; expected \(FormFailure.list(known))."
-        + hint(name, in: known, words: words()))
+        + hint(name, in: known, words: words()), member: name)
   }
 
   /// Returns the number of insertions, deletions, replacements and swaps of neighbors that turn one

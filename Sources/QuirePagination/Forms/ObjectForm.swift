@@ -1,7 +1,7 @@
 package import QuireCore
 
 /// A member of an object, and the property that it sets.
-struct FormMember<Root: Sendable>: Sendable {
+package struct FormMember<Root: Sendable>: Sendable {
   let name: String
   let isRequired: Bool
   let noun: String
@@ -36,7 +36,7 @@ struct FormMember<Root: Sendable>: Sendable {
   }
 
   /// Returns a required member.
-  static func required<Value: Formed>(
+  package static func required<Value: Formed>(
     _ name: String, _ path: any WritableKeyPath<Root, Value> & Sendable, example: String? = nil,
     _ note: String = ""
   ) -> FormMember {
@@ -46,7 +46,7 @@ struct FormMember<Root: Sendable>: Sendable {
   }
 
   /// Returns a member that is omitted if it has its default value, or as `isWritten` decides.
-  static func optional<Value: Formed & Equatable>(
+  package static func optional<Value: Formed & Equatable>(
     _ name: String, _ path: any WritableKeyPath<Root, Value> & Sendable, example: String? = nil,
     _ note: String = "", isWritten: (@Sendable (Root) -> Bool)? = nil
   ) -> FormMember {
@@ -56,6 +56,26 @@ struct FormMember<Root: Sendable>: Sendable {
       isWritten: { root, plain in
         isWritten?(root) ?? (root[keyPath: path] != plain[keyPath: path])
       })
+  }
+
+  /// Returns a required member of another form than its type's own.
+  package static func required<Value>(
+    _ name: String, _ path: any WritableKeyPath<Root, Value> & Sendable, as form: Form<Value>,
+    _ note: String = ""
+  ) -> FormMember {
+    FormMember(
+      name, form, isRequired: true, example: nil, note, get: { $0[keyPath: path] },
+      set: { $1[keyPath: path] = $0 }, isWritten: { _, _ in true })
+  }
+
+  /// Returns a member of another form than its type's own, which is nil if it is omitted.
+  package static func optional<Value>(
+    _ name: String, _ path: any WritableKeyPath<Root, Value?> & Sendable, as form: Form<Value>,
+    _ note: String = ""
+  ) -> FormMember {
+    FormMember(
+      name, form, isRequired: false, example: nil, note, get: { $0[keyPath: path] },
+      set: { $1[keyPath: path] = $0 }, isWritten: { _, _ in true })
   }
 
   /// Returns one of several members that set the same property.
@@ -84,6 +104,12 @@ struct FormMembers<Root: Sendable>: Sendable {
 
   func read(_ object: JSONValue, _ subject: String) throws(FormFailure) -> Root {
     var root = plain
+    if case .object(let found) = object,
+      let name = names.first(where: { name in found.count { $0.name == name } > 1 })
+    {
+      throw FormFailure(
+        "\(subject) has \"\(name)\" twice; which of the two counts cannot be known.", member: name)
+    }
     for member in members {
       guard let value = object[member.name] else {
         if member.isRequired { throw FormFailure("\(subject) needs \"\(member.name)\".") }
@@ -149,7 +175,7 @@ extension Form {
   /// - Parameters:
   ///   - subject: The name of the object in messages: "An end rule".
   ///   - plain: A value whose optional members have their defaults.
-  static func object(
+  package static func object(
     _ subject: String, _ plain: Value, _ list: [FormMember<Value>],
     check: @escaping @Sendable (Value, [String]) -> String? = { _, _ in nil }
   ) -> Form {
@@ -165,10 +191,6 @@ extension Form {
         }
         let names = found.map(\.name)
         try NearestName.check(names, in: members.names, subject)
-        if let name = members.names.first(where: { name in names.count { $0 == name } > 1 }) {
-          throw FormFailure(
-            "\(subject) has \"\(name)\" twice; which of the two counts cannot be known.")
-        }
         let result = try members.read(value, subject)
         if let message = check(result, names) { throw FormFailure(message) }
         return result

@@ -136,6 +136,11 @@ struct PaginationFileTests {
       (#"{"next": "linkHeader", "ends": []}"#, [#"has no "ends""#, #"Did you mean "end"?"#]),
       (#"{"send": "url"}"#, [#"needs "next""#]),
       (#"{"next": "linkHeader", "items": "/a", "items": "/b"}"#, [#"has "items" twice"#]),
+      (#"{"next": {"body": "/a", "body": "/b"}}"#, ["At next:", #"has "body" twice"#]),
+      (
+        #"{"next": {"linkHeader": {"where": {"a": "b", "a": "c"}}}}"#,
+        ["At next.linkHeader.where:", #""a" is there twice"#]
+      ),
       (#"{"next": "linkHeadr"}"#, ["At next:", #""linkHeadr" is no next source"#]),
       (#"{"next": {"body": "next"}}"#, ["At next.body:", #"does not start with "/""#]),
       (#"{"next": {"body": "/a", "header": "b"}}"#, ["At next:", "exactly one of"]),
@@ -161,6 +166,10 @@ struct PaginationFileTests {
       (
         #"{"next": "offset", "total": {"source": "/a", "kind": "sum"}}"#,
         ["At total:", #""kind" is "items""#, #"not "sum""#]
+      ),
+      (
+        #"{"next": "offset", "total": {"source": "/a", "kind": "itms"}}"#,
+        [#"not "itms". Did you mean "items"?"#]
       ),
       (
         #"{"next": "offset", "policy": {"failure": [{"when": {"value": "/a"}, "class": "bad"}]}}"#,
