@@ -60,7 +60,7 @@ struct SyncCommand: AsyncParsableCommand {
   var log: LogFormat = .text
 
   func run() async throws {
-    if schema { return print(SyncMember.schema) }
+    if schema { return print(SyncMembers.schema) }
     let parallel = try NumberOption.number(parallel, for: "--parallel", atMost: 1024) ?? 1
     let sync = try read(parallel)
     let line = SyncLine(log)

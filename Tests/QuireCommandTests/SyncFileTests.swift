@@ -99,9 +99,10 @@ import Testing
     "16-Sync: a mistake in YAML is named with its line and column",
     arguments: [
       ("key: id; pageSize: many", "line 7, column 5: listings.a.pageSize: expected"),
-      ("kee: id", "line 6, column 5: listings.a: There is no member kee"),
+      ("kee: id", "line 6, column 5: listings.a: A listing has no \"kee\""),
       (
-        "key: id; since: {feld: /t}", "line 7, column 13: listings.a.since: There is no member feld"
+        "key: id; since: {feld: /t}",
+        "line 7, column 13: listings.a.since: An increment has no \"feld\""
       ),
       (
         "key: id; since: {field: /t, parameter: s, lookBack: -5}",

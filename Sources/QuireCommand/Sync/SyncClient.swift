@@ -12,7 +12,7 @@ import Synchronization
 /// The `client` member of a sync file, which sets for all requests what options of `quire export`
 /// set.
 struct SyncClient {
-  let value: JSONValue
+  let members: SyncMembers.Client
   /// The folder that paths are relative to.
   let folder: String
   /// The servers that the file names.
@@ -34,33 +34,29 @@ struct SyncClient {
   /// a large sync may use them up; the ten minutes more allow for clocks that differ.
   private static let maximumRetryAfter = Duration.seconds(70 * 60)
 
-  private func text(_ name: String) -> String? { value[name]?.scalarText }
-
   private func configuration(
     _ transport: CurlTransport, forRequests: Bool
   ) throws -> PageClient.Configuration {
     var configuration = PageClient.Configuration.export
-    configuration.allowsPlainHTTP = value["allowPlainHTTP"]?.boolean ?? false
+    configuration.allowsPlainHTTP = members.allowsPlainHTTP
     configuration.badItems = .throw
     configuration.retry.take(
-      retries: value["retries"]?.integer,
-      patience: try text("patience").map { try DurationOption.duration($0, for: "patience") })
+      retries: members.retries,
+      patience: try members.patience.map { try DurationOption.duration($0, for: "patience") })
     configuration.retry.maximumRetryAfter =
-      try text("maxRetryAfter").map {
+      try members.maxRetryAfter.map {
         try DurationOption.duration($0, for: "maxRetryAfter")
       } ?? Self.maximumRetryAfter
-    if let rate = text("rate") {
+    if let rate = members.rate {
       configuration.budget.rate = try RateOption.rate(rate, for: "rate")
     }
     if parallel > 1 { configuration.budget.requestsPerHost = parallel }
-    if let reserve = value["rateReserve"]?.integer {
-      configuration.budget.reserve = Double(reserve)
-    }
-    if let addresses = text("addresses") {
+    if let reserve = members.rateReserve { configuration.budget.reserve = Double(reserve) }
+    if let addresses = members.addresses {
       configuration.addresses = try RouteOption.addresses(addresses, for: "addresses")
     }
-    if origins.count > 1, case .object(let headers)? = value["headers"],
-      let name = headers.map(\.name).first(where: SecretName.matches)
+    if origins.count > 1,
+      let name = members.headers?.map(\.name).first(where: SecretName.matches)
     {
       throw ValidationError(
         "headers.\(name): the file names several servers, and all of them would get this credential. Write it into "
@@ -68,7 +64,7 @@ struct SyncClient {
     }
     if forRequests {
       configuration.headers = try SyncFile.headers(
-        value["headers"], at: "client.headers", in: folder)
+        members.headers, at: "client.headers", in: folder)
       configuration.credentials = try token(transport, configuration)
     }
     return configuration
@@ -77,33 +73,33 @@ struct SyncClient {
   private func transport(forRequests: Bool) throws -> CurlTransport {
     var configuration = CurlTransport.Configuration()
     configuration.allow(parallel)
-    if let file = try file(value["caFile"], "caFile") {
+    if let file = try file(members.caFile, "caFile") {
       configuration.certificateAuthorities = .file(file)
     }
-    if forRequests, let proxy = text("proxy") {
+    if forRequests, let proxy = members.proxy {
       configuration.proxy = try RouteOption.proxy(
         SyncFile.secret(proxy, in: folder), for: "proxy")
     }
-    if let certificate = value["certificate"] {
+    if let certificate = members.certificate {
       configuration.clientCertificate = try ClientCertificate(
-        for: try origin(of: certificate, "certificate"),
-        file: try file(certificate["file"], "certificate.file") ?? "",
-        keyFile: try file(certificate["key"], "certificate.key"))
+        for: try origin(certificate.server, "certificate"),
+        file: try file(certificate.file, "certificate.file") ?? "",
+        keyFile: try file(certificate.key, "certificate.key"))
     }
     return configuration == CurlTransport.Configuration() ? .shared : CurlTransport(configuration)
   }
 
   /// Returns the resolved path of a file. Throws if the file is not readable.
-  private func file(_ path: JSONValue?, _ name: String) throws -> String? {
-    guard let path = path?.scalarText.map({ SyncFile.resolved($0, in: folder) }) else { return nil }
+  private func file(_ path: String?, _ name: String) throws -> String? {
+    guard let path = path.map({ SyncFile.resolved($0, in: folder) }) else { return nil }
     try InputFile.checkReadable(path, for: name)
     return path
   }
 
   /// Returns the server that a credential is for: the one that it names, or the only one of the
   /// file.
-  private func origin(of value: JSONValue, _ name: String) throws -> String {
-    if let origin = value["for"]?.string { return "\(try Origin(url: origin))" }
+  private func origin(_ server: String?, _ name: String) throws -> String {
+    if let server { return "\(try Origin(url: server))" }
     guard origins.count == 1, let origin = origins.first else {
       throw ValidationError(
         "\(name): the file names several servers. Say by for: which of them it is for.")
@@ -118,28 +114,28 @@ struct SyncClient {
   private func token(
     _ transport: CurlTransport, _ shared: PageClient.Configuration
   ) throws -> (any CredentialSource)? {
-    guard let token = value["token"], let url = token["url"]?.string else { return nil }
-    let texts = (token["form"] ?? .null).textsByName.map {
-      (name: $0.name, text: SyncFile.secret($0.text, in: folder))
+    guard let token = members.token else { return nil }
+    let texts = token.fields.map {
+      (name: $0.name, text: SyncFile.secret($0.value, in: folder))
     }
     let form = try texts.map {
       (name: $0.name, value: try HeaderOption.value($0.text, for: "token.form.\($0.name)"))
     }
-    let origin = try Origin(url: url)
+    let origin = try Origin(url: token.url)
     guard origin.isTrustworthy || shared.allowsPlainHTTP else {
       throw ValidationError(
         "token.url: \(origin) would get secrets in the clear. Use https, or allowPlainHTTP.")
     }
     var configuration = shared
     configuration.headers = try SyncFile.headers(
-      token["headers"], at: "client.token.headers", in: folder)
+      token.headers, at: "client.token.headers", in: folder)
     let client = PageClient(transport: transport, configuration: configuration)
     let refresh = form.firstIndex { $0.name == "refresh_token" }.map {
       RefreshToken(form[$0].value, writtenAs: texts[$0].text)
     }
-    return BearerTokenSource(for: try self.origin(of: token, "token")) { _ in
+    return BearerTokenSource(for: try self.origin(token.server, "token")) { _ in
       let fields = form.map { ($0.name == "refresh_token" ? refresh?.value : nil) ?? $0.value }
-      var request = PageRequest(method: .post, url: url)
+      var request = PageRequest(method: .post, url: token.url)
       request.body = .form(
         QueryString(nil).replacing(zip(form, fields).map { (name: $0.name, value: $1) }).raw ?? "")
       let answer = try await client.response(to: request).decode(Answer.self)

@@ -43,22 +43,20 @@ struct SyncFile: Sendable {
   private init(
     path: String, _ value: JSONValue, state: String?, parallel: Int, forRequests: Bool
   ) throws {
-    try SyncMember.check(value, SyncMember.file, at: "the file")
+    let members = try SyncMembers(value)
     self.path = path
     let folder = (path as NSString).deletingLastPathComponent
     let base = (path as NSString).deletingPathExtension
     if let state { try Self.checkPath(state, in: "", at: "--state") }
-    if let state = value["state"]?.scalarText { try Self.checkPath(state, in: folder, at: "state") }
+    if let state = members.state { try Self.checkPath(state, in: folder, at: "state") }
     statePath =
       state.map { Self.resolved($0, in: "") }
-      ?? value["state"]?.scalarText.map { Self.resolved($0, in: folder) } ?? "\(base).state.db"
-    guard case .object(let members)? = value["listings"] else {
-      throw SyncFileError("listings", "There is none.")
-    }
-    let found = try members.map { member in
-      try SyncFileError.at("listings.\(member.name)") {
+      ?? members.state.map { Self.resolved($0, in: folder) } ?? "\(base).state.db"
+    let found = try members.listings.map { name, listing in
+      try SyncFileError.at("listings.\(name)") {
         try SyncListing(
-          member.name, member.value, in: value, folder: folder, forRequests: forRequests)
+          name, listing, value["listings"]?[name] ?? .null, sharing: members.destination,
+          folder: folder, forRequests: forRequests)
       }
     }
     listings = try Self.ordered(found)
@@ -68,7 +66,8 @@ struct SyncFile: Sendable {
         try SyncFileError.at("listings.\(listing.name).url") { try Origin(url: listing.url.text) }
       })
     client = try SyncClient(
-      value: value["client"] ?? .null, folder: folder, origins: origins, parallel: parallel
+      members: members.client ?? SyncMembers.Client(), folder: folder, origins: origins,
+      parallel: parallel
     ).client(forRequests: forRequests)
     for origin in origins where !origin.isTrustworthy && !client.configuration.allowsPlainHTTP {
       throw SyncFileError(
@@ -94,12 +93,11 @@ struct SyncFile: Sendable {
   }
 
   static func headers(
-    _ value: JSONValue?, at place: String, in folder: String
+    _ members: SyncMembers.Texts?, at place: String, in folder: String
   ) throws -> HTTPFields {
     var fields = HTTPFields()
-    guard case .object(let members)? = value else { return fields }
-    for member in members {
-      let text = secret(member.value.scalarText ?? "", in: folder)
+    for member in members ?? [] {
+      let text = secret(member.value, in: folder)
       fields.append(
         try SyncFileError.at(place) { try HeaderOption.field("\(member.name): \(text)") })
     }
@@ -193,20 +191,5 @@ extension JSONValue {
     case .number, .bool: description
     case .null, .array, .object: nil
     }
-  }
-
-  /// A string as a list of one, or the strings of an array; nil for other values.
-  var texts: [String]? {
-    switch self {
-    case .string(let text): [text]
-    case .array(let elements): elements.compactMap(\.string)
-    case .null, .bool, .number, .object: nil
-    }
-  }
-
-  /// The members of an object as texts; empty for other values.
-  var textsByName: [(name: String, text: String)] {
-    guard case .object(let members) = self else { return [] }
-    return members.map { ($0.name, $0.value.scalarText ?? "") }
   }
 }

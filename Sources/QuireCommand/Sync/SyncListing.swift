@@ -18,6 +18,21 @@ struct SyncListing: Sendable {
     var increment: Increment
     let parameter: String?
     let start: JSONValue?
+
+    /// By default, times begin five minutes earlier, because clocks differ, and numbers begin where
+    /// they ended.
+    init(_ members: SyncMembers.Since, isChild: Bool) throws {
+      increment = Increment(try PagePath(members.field), lookBack: .seconds(300))
+      increment.numberLookBack = 0
+      // A known item in one parent's listing does not end the listings of other parents.
+      increment.isNewestFirst = !isChild && members.isNewestFirst
+      if let back = members.lookBack {
+        increment.numberLookBack = Int64(back)
+        increment.lookBack = try DurationOption.duration(back, for: "since.lookBack")
+      }
+      parameter = members.parameter
+      start = members.start
+    }
   }
 
   let name: String
@@ -41,7 +56,7 @@ struct SyncListing: Sendable {
   let deleted: Tombstone?
   let destination: DestinationRequest
   let headers: HTTPFields
-  let parameters: [(name: String, text: String)]
+  let parameters: SyncMembers.Texts
   /// The values of parameters that are kept outside the file.
   let secrets: [String]
   let pageSize: Int?
@@ -51,66 +66,75 @@ struct SyncListing: Sendable {
   /// The parts that define the listing, by name, to compare with those of an unfinished run.
   let definition: [String: String]
 
-  /// Reads a listing that was checked and, for requests, the secrets that it keeps elsewhere.
+  /// Creates a listing and reads, for requests, the secrets that it keeps elsewhere. `value` is the
+  /// JSON of `members`, and `shared` the destination of listings without their own.
+  ///
   /// Throws `SyncFileError`, or the error of an option or of the library.
   init(
-    _ name: String, _ value: JSONValue, in file: JSONValue, folder: String, forRequests: Bool
+    _ name: String, _ members: SyncMembers.Listing, _ value: JSONValue,
+    sharing shared: DestinationRequest?, folder: String, forRequests: Bool
   ) throws {
     let place = "listings.\(name)"
+    try Self.checkName(name)
     self.name = name
-    url = try SyncTemplate(value["url"]?.scalarText ?? "", at: "\(place).url")
-    parent = value["for"]?.scalarText
-    pagination = try Self.pagination(value, folder: folder, at: place)
-    with = try (value["with"] ?? .null).textsByName.map { ($0.name, try SyncPlaceholder($0.text)) }
+    url = try SyncTemplate(members.url, at: "\(place).url")
+    parent = members.parent
+    pagination = try Self.pagination(members, folder: folder, at: place)
+    with = try (members.with ?? []).map { ($0.name, try SyncPlaceholder($0.value)) }
     since = try SyncFileError.at("\(place).since") {
-      try value["since"].map { try Self.since($0, isChild: value["for"] != nil) }
+      try members.since.map { try Since($0, isChild: members.parent != nil) }
     }
-    destination = try Self.destination(name, value, file, folder: folder, at: place)
+    destination = try Self.destination(name, members, value, shared, folder: folder, at: place)
     let key = destination.key.flatMap { $0.paths.count == 1 ? $0.paths[0] : nil }
-    split = try value["split"].map { try SyncSplit($0, key: key, at: "\(place).split") }
-    guard since == nil || split == nil else {
-      throw SyncFileError(
-        "\(place).split", "since reads what has changed, and no parts: say one of the two.")
-    }
-    changes = value["changes"]?.boolean ?? false
+    split = try members.split.map { try SyncSplit($0, key: key, at: "\(place).split") }
+    changes = members.changes
     deleted = try SyncFileError.at("\(place).deleted") {
-      try value["deleted"].map { deleted in
-        Tombstone(
-          try PagePath(deleted.string ?? deleted["field"]?.string ?? ""), is: deleted["value"])
+      try members.deleted.map { Tombstone(try PagePath($0.field), is: $0.value) }
+    }
+    let written = members.parameters ?? []
+    headers = try SyncFile.headers(
+      forRequests ? members.headers : nil, at: "\(place).headers", in: folder)
+    parameters = try SyncFileError.at("\(place).parameters") {
+      guard forRequests else { return written }
+      return try written.map {
+        (
+          name: $0.name,
+          value: try HeaderOption.value(SyncFile.secret($0.value, in: folder), for: $0.name)
+        )
       }
     }
-    let written = (value["parameters"] ?? .null).textsByName
-    if forRequests {
-      headers = try SyncFile.headers(value["headers"], at: "\(place).headers", in: folder)
-      parameters = try SyncFileError.at("\(place).parameters") {
-        try written.map {
-          ($0.name, try HeaderOption.value(SyncFile.secret($0.text, in: folder), for: $0.name))
-        }
-      }
-    } else {
-      (headers, parameters) = (HTTPFields(), written)
-    }
-    secrets = zip(parameters, written).filter { $0.text != $1.text }.map { $0.0.text }
-    body = try Self.body(value["body"], headers, pagination, folder: folder, at: place)
-    method = try Self.method(value["method"]?.scalarText, hasBody: body != nil, at: place)
-    pageSize = value["pageSize"]?.integer
+    secrets = zip(parameters, written).filter { $0.value != $1.value }.map { $0.0.value }
+    body = try Self.body(members.body, headers, pagination, folder: folder, at: place)
+    method = try Self.method(members.method, hasBody: body != nil, at: place)
+    pageSize = members.pageSize
     // The walk of each parent limits empty pages itself; many parents in a row may have no items.
     limits = Limits(
-      pages: value["maxPages"]?.integer, items: value["maxItems"]?.integer,
-      consecutiveEmptyPages: .max)
-    skipsMissing = value["missing"]?.string == "skip"
-    definition = [
-      "url": url.text, "for": parent ?? "", "pagination": pagination.json,
-      "parameters": "\(value["parameters"] ?? .null)", "with": "\(value["with"] ?? .null)",
-      "pageSize": pageSize.map(String.init) ?? "", "split": "\(value["split"] ?? .null)",
-    ].merging(
-      ["method", "body"].compactMap { name in value[name].map { (name, "\($0)") } }
-    ) { $1 }
+      pages: members.maxPages, items: members.maxItems, consecutiveEmptyPages: .max)
+    skipsMissing = members.missing == .skip
+    definition = Self.definition(members, value, pagination)
     let scope = scope
     since?.increment.scope = scope
     try checkKey(at: place)
-    try checkChanges(value, at: place)
+    try checkChanges(at: place)
     try checkPlaceholders(written, at: place)
+  }
+
+  private static func checkName(_ name: String) throws(SyncFileError) {
+    guard name.isEmpty || name.unicodeScalars.contains(where: { $0.value < 0x20 }) else { return }
+    throw SyncFileError(
+      "listings", "\(ServerText(name)) is no name: it is empty, or more than a line.", member: name)
+  }
+
+  private static func definition(
+    _ members: SyncMembers.Listing, _ value: JSONValue, _ pagination: Pagination
+  ) -> [String: String] {
+    [
+      "url": members.url, "for": members.parent ?? "", "pagination": pagination.json,
+      "parameters": "\(value["parameters"] ?? .null)", "with": "\(value["with"] ?? .null)",
+      "pageSize": members.pageSize.map(String.init) ?? "", "split": "\(value["split"] ?? .null)",
+    ].merging(
+      ["method", "body"].compactMap { name in value[name].map { (name, "\($0)") } }
+    ) { $1 }
   }
 
   /// A digest of the request and the field: stored increments apply to this combination only.
@@ -153,15 +177,20 @@ struct SyncListing: Sendable {
     }
   }
 
-  /// Throws if the server gives no single token for later changes.
-  private func checkChanges(_ value: JSONValue, at place: String) throws(SyncFileError) {
+  /// Throws if two rules for later runs exclude each other, or if the server gives no single token
+  /// for later changes.
+  private func checkChanges(at place: String) throws(SyncFileError) {
+    guard since == nil || split == nil else {
+      throw SyncFileError(
+        "\(place).split", "since reads what has changed, and no parts: say one of the two.")
+    }
     guard changes else { return }
+    let several: String? =
+      parent != nil ? "for" : since != nil ? "since" : split != nil ? "split" : nil
     let reason: String? =
       pagination.resume == nil
       ? "The description does not say by resume what the server gives for later changes."
-      : ["for", "since", "split"].first { value[$0] != nil }.map {
-        "A listing has one token for its changes, and \($0) makes several of it."
-      }
+      : several.map { "A listing has one token for its changes, and \($0) makes several of it." }
     if let reason { throw SyncFileError("\(place).changes", reason) }
   }
 
@@ -191,28 +220,13 @@ struct SyncListing: Sendable {
     }
   }
 
-  /// Reads `since`. By default, times begin five minutes earlier, because clocks differ, and
-  /// numbers begin where they ended.
-  private static func since(_ value: JSONValue, isChild: Bool) throws -> Since {
-    var increment = Increment(try PagePath(value["field"]?.string ?? ""), lookBack: .seconds(300))
-    increment.numberLookBack = 0
-    // A known item in one parent's listing does not end the listings of other parents.
-    increment.isNewestFirst = !isChild && value["newestFirst"]?.boolean ?? false
-    if let back = value["lookBack"]?.scalarText {
-      increment.numberLookBack = Int64(back)
-      increment.lookBack = try DurationOption.duration(back, for: "since.lookBack")
-    }
-    return Since(
-      increment: increment, parameter: value["parameter"]?.scalarText, start: value["start"])
-  }
-
   /// Throws if requests would be the same for all parents or for all parts.
   private func checkPlaceholders(
-    _ parameters: [(name: String, text: String)], at place: String
+    _ parameters: SyncMembers.Texts, at place: String
   ) throws {
     let placeholder = #/\{\+?[A-Za-z_][\w.\/:-]*\}/#
     if parent != nil || split != nil,
-      let parameter = parameters.first(where: { $0.text.contains(placeholder) })
+      let parameter = parameters.first(where: { $0.value.contains(placeholder) })
     {
       throw SyncFileError(
         "\(place).parameters.\(ServerText(parameter.name))",
@@ -253,10 +267,10 @@ struct SyncListing: Sendable {
   }
 
   private static func pagination(
-    _ value: JSONValue, folder: String, at place: String
+    _ members: SyncMembers.Listing, folder: String, at place: String
   ) throws -> Pagination {
     var pagination: Pagination
-    switch (value["preset"]?.scalarText, value["pagination"]) {
+    switch (members.preset, members.pagination) {
     case (let name?, nil): pagination = try Pagination.preset(named: name)
     case (nil, .string(let file)?):
       let path = SyncFile.resolved(file, in: folder)
@@ -266,7 +280,7 @@ struct SyncListing: Sendable {
       throw SyncFileError(place, "Say how it is paged by preset or pagination.")
     default: throw SyncFileError(place, "preset and pagination exclude each other.")
     }
-    if let items = value["items"]?.string {
+    if let items = members.items {
       pagination = pagination.items(at: .path(try PagePath(items)))
     }
     guard pagination.items.missingPath == nil else {
@@ -307,25 +321,25 @@ struct SyncListing: Sendable {
   }
 
   private static func destination(
-    _ name: String, _ value: JSONValue, _ file: JSONValue, folder: String, at place: String
+    _ name: String, _ members: SyncMembers.Listing, _ value: JSONValue,
+    _ shared: DestinationRequest?, folder: String, at place: String
   ) throws -> DestinationRequest {
-    guard let to = value["to"] ?? file["to"] else {
+    guard var request = members.destination ?? shared else {
       throw SyncFileError(place, "Say by to where its items go, here or for all listings.")
     }
-    let path = to.string ?? to["path"]?.scalarText ?? ""
-    try SyncFile.checkPath(path, in: folder, at: value["to"] == nil ? "to" : "\(place).to")
+    try SyncFile.checkPath(
+      request.path, in: folder, at: members.destination == nil ? "to" : "\(place).to")
     try checkList(value["columns"], at: "\(place).columns")
     try checkList(value["key"], at: "\(place).key")
-    var request = DestinationRequest(path: SyncFile.resolved(path, in: folder))
-    request.columns = try value["columns"]?.texts?.map { try TableColumn($0) }
-    request.key = try value["key"]?.texts.map { try TableKey(texts: $0) }
-    let mode = value["mode"]?.string.flatMap(SinkMode.init(rawValue:))
-    request.mode = mode ?? (request.key == nil ? .replace : .upsert)
+    request.path = SyncFile.resolved(request.path, in: folder)
+    request.columns = try members.columns?.map { try TableColumn($0) }
+    request.key = try members.key.map { try TableKey(texts: $0) }
+    request.mode = members.mode ?? (request.key == nil ? .replace : .upsert)
     request.comesFromOptions = false
-    request.table = value["table"]?.scalarText ?? to["table"]?.scalarText
-    if DestinationKind.isDatabase(path) { request.table = request.table ?? name }
+    request.table = members.table ?? request.table
+    if DestinationKind.isDatabase(request.path) { request.table = request.table ?? name }
     try request.check(try request.sink(), at: place)
-    guard request.table != nil || value["to"] != nil else {
+    guard request.table != nil || members.destination != nil else {
       throw SyncFileError(
         "to", "A file holds one listing. Name a database, or a file for each listing by its own to."
       )

@@ -44,9 +44,7 @@ struct SyncRequests: Sendable {
     parameters += own
     var reference = try URLReference(url)
     if !parameters.isEmpty {
-      reference.query =
-        QueryString(reference.query).replacing(parameters.map { (name: $0.name, value: $0.text) })
-        .raw
+      reference.query = QueryString(reference.query).replacing(parameters).raw
     }
     var options = PageClient.RequestOptions()
     options.headers = listing.headers

@@ -27,30 +27,22 @@ struct SyncSplit: Sendable {
   private let isClosed: Bool
 
   /// Reads the `split` member at `place`. Throws `SyncFileError`.
-  init(_ value: JSONValue, key: PagePath?, at place: String) throws {
-    let start = value["start"]?.scalarText ?? ""
-    let isTime = Int64(start) == nil
+  init(_ members: SyncMembers.Split, key: PagePath?, at place: String) throws {
+    let isTime = Int64(members.start) == nil
     self.isTime = isTime
-    self.start = try Self.bound(start, at: "\(place).start", isTime: isTime)
-    end = try value["end"]?.scalarText.map {
-      try Self.bound($0, at: "\(place).end", isTime: isTime)
-    }
+    start = try Self.bound(members.start, at: "\(place).start", isTime: isTime)
+    end = try members.end.map { try Self.bound($0, at: "\(place).end", isTime: isTime) }
     guard isTime || end != nil else {
       throw SyncFileError("\(place).end", "is missing: keys have no last one by themselves.")
     }
-    let every = value["every"]?.scalarText ?? ""
-    step = try Self.step(every, isTime: isTime, at: "\(place).every")
-    guard self.start < end ?? .max else {
+    step = try Self.step(members.every, isTime: isTime, at: "\(place).every")
+    guard start < end ?? .max else {
       throw SyncFileError("\(place).end", "lies in front of the start.")
     }
-    cap = value["cap"]?.integer
-    total = try SyncFileError.at("\(place).total") {
-      try value["total"]?.string.map { try PagePath($0) }
-    }
+    total = try SyncFileError.at("\(place).total") { try members.total.map { try PagePath($0) } }
     self.key = key
-    lower = value["lower"]?.scalarText
-    upper = value["upper"]?.scalarText
-    isClosed = value["closed"]?.boolean ?? false
+    (cap, lower, upper) = (members.cap, members.lower, members.upper)
+    isClosed = members.isClosed
   }
 
   private static func bound(_ text: String, at place: String, isTime: Bool) throws -> Int64 {
@@ -85,8 +77,8 @@ struct SyncSplit: Sendable {
   }
 
   /// Returns the query parameters of a part.
-  func parameters(of part: Partition) -> [(name: String, text: String)] {
-    var parameters: [(name: String, text: String)] = []
+  func parameters(of part: Partition) -> SyncMembers.Texts {
+    var parameters: SyncMembers.Texts = []
     if let lower { parameters.append((lower, part.lower)) }
     if let upper { parameters.append((upper, isClosed ? part.last : part.upper)) }
     return parameters

@@ -1,4 +1,4 @@
-package import QuireCore
+import QuireCore
 
 /// A member of an object, and the property that it sets.
 package struct FormMember<Root: Sendable>: Sendable {
@@ -203,7 +203,7 @@ extension Form {
 
 extension JSONValue {
   /// Returns the JSON Schema of an object that has no other members than these.
-  package static func schema(
+  fileprivate static func schema(
     of members: [(name: String, schema: JSONValue, isRequired: Bool)]
   ) -> JSONValue {
     var schema: [Member] = [
@@ -217,7 +217,7 @@ extension JSONValue {
   }
 
   /// Returns the schema with a description.
-  package func described(_ note: String) -> JSONValue {
+  func described(_ note: String) -> JSONValue {
     guard !note.isEmpty, case .object(let members) = self else { return self }
     return .object(members + [.init("description", .string(note))])
   }
