@@ -269,6 +269,7 @@ struct SyncMembers: Sendable {
     var every = ""
     var lower: String?
     var upper: String?
+    /// Whether the server includes the upper value.
     var isClosed = false
     var cap: Int?
     var total: String?

@@ -13,21 +13,18 @@ struct SyncSplit: Sendable {
   /// The listing name in placeholders for the bounds of a part: `{split:lower}`.
   static let name = "split"
 
+  private let members: SyncMembers.Split
   private let start: Int64
   /// Nil for the current time.
   private let end: Int64?
   private let step: Int64
   private let isTime: Bool
-  private let cap: Int?
   private let total: PagePath?
   private let key: PagePath?
-  private let lower: String?
-  private let upper: String?
-  /// Whether the server includes the upper value.
-  private let isClosed: Bool
 
   /// Reads the `split` member at `place`. Throws `SyncFileError`.
   init(_ members: SyncMembers.Split, key: PagePath?, at place: String) throws {
+    self.members = members
     let isTime = Int64(members.start) == nil
     self.isTime = isTime
     start = try Self.bound(members.start, at: "\(place).start", isTime: isTime)
@@ -41,8 +38,6 @@ struct SyncSplit: Sendable {
     }
     total = try SyncFileError.at("\(place).total") { try members.total.map { try PagePath($0) } }
     self.key = key
-    (cap, lower, upper) = (members.cap, members.lower, members.upper)
-    isClosed = members.isClosed
   }
 
   private static func bound(_ text: String, at place: String, isTime: Bool) throws -> Int64 {
@@ -72,15 +67,17 @@ struct SyncSplit: Sendable {
   func split(of range: Range<Int64>?, at now: Date = Date()) -> Split {
     let last = max(start, end ?? Int64(now.timeIntervalSince1970) + 1)
     var split = Split(range ?? start..<last, every: step, isTime: isTime)
-    (split.cap, split.total, split.key) = (cap, total, key)
+    (split.cap, split.total, split.key) = (members.cap, total, key)
     return split
   }
 
   /// Returns the query parameters of a part.
   func parameters(of part: Partition) -> SyncMembers.Texts {
     var parameters: SyncMembers.Texts = []
-    if let lower { parameters.append((lower, part.lower)) }
-    if let upper { parameters.append((upper, isClosed ? part.last : part.upper)) }
+    if let lower = members.lower { parameters.append((lower, part.lower)) }
+    if let upper = members.upper {
+      parameters.append((upper, members.isClosed ? part.last : part.upper))
+    }
     return parameters
   }
 
@@ -95,8 +92,8 @@ struct SyncSplit: Sendable {
         "A part has no \(ServerText(unknown)).\(NearestName.hint(unknown, in: known)) Known are "
           + "{split:lower}, {split:upper} and {split:last}.")
     }
-    let hasUpper = upper != nil || names.contains("upper") || names.contains("last")
-    guard lower == nil && !names.contains("lower") || !hasUpper else { return }
+    let hasUpper = members.upper != nil || names.contains("upper") || names.contains("last")
+    guard members.lower == nil && !names.contains("lower") || !hasUpper else { return }
     throw SyncFileError(
       place,
       "Its requests need both bounds of their part: name the parameters by lower and upper, or write "
