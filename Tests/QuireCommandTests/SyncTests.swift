@@ -460,6 +460,10 @@ import Testing
         #"{"client": {"headers": {"X-A": "1", "X-A": "2"}}, "listings": {"a": LISTING}}"#,
         #"client.headers: "X-A" is there twice;"#
       ),
+      (
+        #"{"to": {"path": "a.db", "path": "b.db"}, "listings": {"a": LISTING}}"#,
+        #"to: A destination has "path" twice;"#
+      ),
     ])
   func refusesNamesTwice(text: String, words: String) async throws {
     let forge = try Forge()
