@@ -94,22 +94,13 @@ struct SyncListing: Sendable {
     let written = members.parameters ?? []
     headers = try SyncFile.headers(
       forRequests ? members.headers : nil, at: "\(place).headers", in: folder)
-    parameters = try SyncFileError.at("\(place).parameters") {
-      guard forRequests else { return written }
-      return try written.map {
-        (
-          name: $0.name,
-          value: try HeaderOption.value(SyncFile.secret($0.value, in: folder), for: $0.name)
-        )
-      }
-    }
+    parameters = try forRequests ? Self.resolved(written, in: folder, at: place) : written
     secrets = zip(parameters, written).filter { $0.value != $1.value }.map { $0.0.value }
     body = try Self.body(members.body, headers, pagination, folder: folder, at: place)
     method = try Self.method(members.method, hasBody: body != nil, at: place)
     pageSize = members.pageSize
     // The walk of each parent limits empty pages itself; many parents in a row may have no items.
-    limits = Limits(
-      pages: members.maxPages, items: members.maxItems, consecutiveEmptyPages: .max)
+    limits = Limits(pages: members.maxPages, items: members.maxItems, consecutiveEmptyPages: .max)
     skipsMissing = members.missing == .skip
     definition = Self.definition(members, value, pagination)
     let scope = scope
@@ -117,6 +108,17 @@ struct SyncListing: Sendable {
     try checkKey(at: place)
     try checkChanges(at: place)
     try checkPlaceholders(written, at: place)
+  }
+
+  /// Returns parameters with the values that are kept outside the file.
+  private static func resolved(
+    _ written: SyncMembers.Texts, in folder: String, at place: String
+  ) throws -> SyncMembers.Texts {
+    try SyncFileError.at("\(place).parameters") {
+      try written.map { name, text in
+        (name, try HeaderOption.value(SyncFile.secret(text, in: folder), for: name))
+      }
+    }
   }
 
   private static func checkName(_ name: String) throws(SyncFileError) {
