@@ -291,12 +291,14 @@ final class SharedSyncState: Sendable {
     guard !parents.isEmpty else { return }
     // The values that came last for an item count. Values that several items need are nobody's: if
     // one of the items is deleted, they stay.
-    let last = Dictionary(parents.map { ($0.item, $0.values) }, uniquingKeysWith: { $1 })
-    let pairs = Dictionary(last.map { ($0.value, [$0.key]) }, uniquingKeysWith: +)
-      .sorted { $0.key < $1.key }
-      .map { values, items in
-        JSONValue.array([.string(items.count == 1 ? items[0] : values), .string(values)])
-      }
+    let last: [String: String] = Dictionary(
+      parents.map { ($0.item, $0.values) }, uniquingKeysWith: { $1 })
+    let items: [String: [String]] = Dictionary(
+      last.map { ($0.value, [$0.key]) }, uniquingKeysWith: +)
+    let pairs = items.sorted { $0.key < $1.key }.map { values, items in
+      let item = items.count == 1 ? items[0] : values
+      return JSONValue.array([.string(item), .string(values)])
+    }
     try await database.transaction { [sync] connection in
       // In sorted order, so that two workers never wait for each other.
       _ = try connection.query(
