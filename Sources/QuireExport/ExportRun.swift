@@ -108,6 +108,8 @@ final class ExportRun {
       }
       switch await feed.next(by: due) {
       case .page(let found):
+        // All parts of a page have its recovery.
+        if !isWithinPage, let recovery = found.http?.recovery { report.recoveries.append(recovery) }
         let page = isWithinPage ? found : found.countingOwnPart()
         isWithinPage = found.hasMoreParts
         var (written, isOver) = (page, false)
@@ -159,7 +161,6 @@ final class ExportRun {
     {
       changes = ExportStart.memory(of: resume)
     }
-    if let recovery = page.http?.recovery { report.recoveries.append(recovery) }
     if let part = page.metadata[MissingItems.self] {
       next.missing = (next.missing ?? 0).plus(part.count)
     }

@@ -1,3 +1,4 @@
+import Foundation
 import TestSupport
 import Testing
 
@@ -337,6 +338,49 @@ struct ExportWarningTests {
       "{\"next\": {\"body\": \"/next\"}, \"items\": \"/results\", \"total\": \"/count\"}")
     // Described as a preset is, whose servers may leave it out.
     #expect(try await warnings(page, ["--pagination", description.path]).isEmpty)
+  }
+
+  @Test("A recovery from an expired cursor is warned of, reported and logged, each with its way")
+  func recovery() async throws {
+    let gone = "{\"error\": \"gone\", \"instead\": \"c\"}"
+    for (expiry, name, consequence) in [
+      ("\"restart\"", "restarted", "the listing began anew, so that items may have come twice"),
+      (
+        "{\"resume\": \"/instead\"}", "resumed",
+        "another one took its place, which may repeat or skip items that changed meanwhile"
+      ),
+    ] {
+      let server = try FaultServer { request in
+        let page =
+          if request.target.contains("at=c") {
+            "{\"data\": [3]}"
+          } else if request.target.contains("at=b") {
+            request.ordinal == 2 ? gone : "{\"data\": [2]}"
+          } else {
+            "{\"data\": [1], \"next\": \"b\"}"
+          }
+        return [.respond(page)]
+      }
+      defer { server.stop() }
+      let description = TemporaryFile(
+        """
+        {"next": {"body": "/next"}, "send": {"query": "at"}, "items": "/data", "policy": {"failure":
+        [{"when": {"value": "/error", "equals": "gone"}, "class": "expired"}], "expiry": \(expiry)}}
+        """)
+      let report = TemporaryFile()
+      let command = [
+        "export", server.url("/list"), "--pagination", description.path, "--report", report.path,
+      ]
+      let ending = try await Command.quire(command + ["--log", "json"])
+      #expect(ending.status == 0, "\(ending.errors)")
+      #expect(ending.lines == (name == "resumed" ? ["1", "3"] : ["1", "1", "2"]))
+      #expect(
+        ending.errors.contains("warning: the server refused its own cursor: \(consequence).\n"),
+        "\(ending.errors)")
+      #expect(ending.errors.contains("\"recovery\":\"\(name)\""), "\(ending.errors)")
+      let content = try JSONSerialization.jsonObject(with: Data(report.text().utf8))
+      #expect((content as? [String: Any])?["recoveries"] as? [String] == [name])
+    }
   }
 
   @Test("A walk that was resumed on its last page is not warned of")

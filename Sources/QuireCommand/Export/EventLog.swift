@@ -1,11 +1,13 @@
 import Foundation
 import Quire
 import QuireExport
+import QuirePagination
 
 /// The output of `--log json`: what an export does, as lines of JSON on standard error.
 ///
 /// Each line has an `event` and the `seconds` since the export began. The event is `page` for a
-/// page that was written, `retry` or `pause` for a wait.
+/// page that was written, `retry` or `pause` for a wait, and `recovery` where the listing goes on
+/// after the server refused its cursor.
 struct EventLog: Sendable {
   private let began = ContinuousClock.now
 
@@ -23,6 +25,8 @@ struct EventLog: Sendable {
     var committedItems: Int?
     /// The length of the wait in seconds.
     var wait: Double?
+    /// How the listing goes on after the server refused its cursor.
+    var recovery: String?
     var code: String?
     var message: String?
     var request: String?
@@ -39,7 +43,7 @@ struct EventLog: Sendable {
     write(line)
   }
 
-  /// Writes a line for an event of the client if the event is a wait.
+  /// Writes a line for an event of the client if the event is a wait or a recovery.
   func received(_ event: PageEvent) {
     switch event {
     case .retry(let retry):
@@ -52,6 +56,10 @@ struct EventLog: Sendable {
     case .pause(let wait):
       var line = line("pause")
       line.wait = wait / .seconds(1)
+      write(line)
+    case .recovery(let recovery, let code):
+      var line = line("recovery")
+      (line.recovery, line.code) = (recovery.rawValue, code.description)
       write(line)
     default: break
     }

@@ -2,6 +2,7 @@ import Foundation
 import Quire
 import QuireCore
 import QuireExport
+import QuirePagination
 
 /// How an export ended, and what it did.
 ///
@@ -66,6 +67,9 @@ struct ExportOutcome: Sendable {
     checkpoint = start
   }
 
+  /// How the walk went on each time the server refused its cursor.
+  private(set) var recoveries: [PageRecovery] = []
+
   /// Whether the listing ended.
   var isComplete: Bool {
     if case .walk = end, case .exhausted = report.end { return true }
@@ -76,6 +80,11 @@ struct ExportOutcome: Sendable {
   var warnings: [String] {
     let isFailed = if case .failed = end { true } else { false }
     var warnings = fileWarnings + report.warnings.map(words.message)
+    // A description has one way to recover.
+    if let recovery = recoveries.last {
+      let count = recoveries.count > 1 ? " \(recoveries.count) times" : ""
+      warnings.append("the server refused its own cursor\(count): \(recovery.consequence).")
+    }
     if case .walk = end, let failure = report.nextFailure {
       warnings.append(
         "what follows the last page cannot be reached: \(words.message(failure))")
@@ -100,6 +109,7 @@ struct ExportOutcome: Sendable {
   mutating func takeEnd(of report: ExportReport, keepsCheckpoint: Bool, restarts: Bool) {
     (self.keepsCheckpoint, self.restarts) = (keepsCheckpoint, restarts)
     (pages, items, traffic) = (report.pages, report.items, report.traffic)
+    recoveries = report.recoveries
     total = report.walk.total
     if let kept = report.checkpoint {
       (checkpoint, missing, isKept) = (kept.position, kept.missing ?? 0, kept.fellShort)
@@ -282,6 +292,20 @@ extension ExportOutcome {
   }
 }
 
+extension PageRecovery {
+  /// How the listing went on, and what that means for its items.
+  fileprivate var consequence: String {
+    switch self {
+    case .restarted: "the listing began anew, so that items may have come twice"
+    case .reopened: "the listing was opened again, so that later changes may show"
+    case .resumed:
+      "another one took its place, which may repeat or skip items that changed meanwhile"
+    case .reanchored:
+      "the listing began anew after the last item, which may repeat or skip items that changed meanwhile"
+    }
+  }
+}
+
 /// The report of an export as `--report` writes it. `--from @file` reads its checkpoint.
 struct ReportContent: Encodable {
   /// `exhausted`, `already complete`, `limit (pages)`, `limit (items)`, `truncation suspected`,
@@ -317,6 +341,9 @@ struct ReportContent: Encodable {
   let secondsWaitingForOutput: Double
   /// What the walk adjusted on its own, and why; nil if it adjusted nothing.
   let adjustments: [String]?
+  /// How the walk went on each time the server refused its cursor: `restarted`, `reopened`,
+  /// `resumed` or `reanchored`; nil if it never did.
+  let recoveries: [String]?
   /// The last total the server declared.
   let total: Total?
   /// Where to resume; nil if the listing is complete or cannot be resumed.
@@ -355,6 +382,7 @@ struct ReportContent: Encodable {
     secondsWaitingForOutput = outcome.report.waitingForConsumer / .seconds(1)
     let changes = outcome.report.adjustments.map(\.description)
     adjustments = changes.isEmpty ? nil : changes
+    recoveries = outcome.recoveries.isEmpty ? nil : outcome.recoveries.map(\.rawValue)
     total = outcome.total
     checkpoint = outcome.checkpoint
     notResumable = outcome.whyNotResumable
