@@ -79,6 +79,9 @@ struct RetryMachine {
     _ failure: Failure, wireRequests: Int, random: Double, now: Duration = .zero, debt: Int = 0,
     probes: Int = 0, pay: (Int) -> Bool = { _ in true }
   ) -> Action {
+    var failure = failure
+    // A wait that is over asks for none: taken at its word, it would be free without end.
+    failure.retryAfter = failure.retryAfter.flatMap { $0 > .zero ? $0 : nil }
     if failure.isPending { return poll(failure, wireRequests: wireRequests) }
     if failure.isOutage, policy.patience > .zero, isRepeatable || failure.wasRefused {
       return waitOut(

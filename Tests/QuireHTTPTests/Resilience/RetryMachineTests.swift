@@ -83,6 +83,24 @@ struct RetryMachineTests {
     #expect(delay(post.failed(short, wireRequests: 1, random: 0)) == nil)
   }
 
+  @Test("12-K3: a wait of zero is an attempt with the usual delay, and polling by it has one, too")
+  func zeroWait() {
+    for patience in [Duration.zero, .seconds(60)] {
+      var policy = RetryPolicy()
+      policy.patience = patience
+      var machine = RetryMachine(policy: policy, isRepeatable: true)
+      let busy = failure(throttling: true, after: .zero)
+      #expect(delay(machine.failed(busy, wireRequests: 1, random: 0.5)) == .milliseconds(500))
+      #expect(delay(machine.failed(busy, wireRequests: 2, random: 0.5)) == .seconds(1))
+      #expect(delay(machine.failed(busy, wireRequests: 3, random: 0.5)) == nil)
+    }
+    var machine = RetryMachine(policy: RetryPolicy(), isRepeatable: true)
+    var pending = failure(throttling: true, after: .zero)
+    pending.isPending = true
+    #expect(delay(machine.failed(pending, wireRequests: 1, random: 0)) == .seconds(1))
+    #expect(delay(machine.failed(pending, wireRequests: 2, random: 0)) == .seconds(2))
+  }
+
   @Test("H-5: Retry-After is waited for exactly, and one beyond the cap throws throttled")
   func retryAfter() {
     var machine = RetryMachine(policy: RetryPolicy(attempts: 9), isRepeatable: true)
