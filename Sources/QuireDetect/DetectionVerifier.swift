@@ -289,20 +289,33 @@ struct DetectionVerifier<Item: Sendable> {
       .describe(request.method, request.url)
   }
 
-  /// Returns the answer to a request. Each request is made only once.
+  /// Returns the answer to a request, and the lists of the indexes around its page. Each request is
+  /// made only once.
   private func answer(
     to request: PageRequest, at position: Position, _ pagination: Pagination,
     _ pages: inout FetchedPages
   ) async throws -> PageAnswer {
-    if let known = pages.answers[request] { return try known.get().moved(to: position) }
-    do {
-      let answer = try await loader(of: pagination).answer(at: position)
-      pages.answers[request] = .success(answer)
-      return answer
-    } catch let error as PageError {
-      pages.answers[request] = .failure(error)
-      throw error
+    var answer: PageAnswer
+    if let known = pages.answers[request] {
+      answer = try known.get().moved(to: position)
+    } else {
+      do {
+        answer = try await loader(of: pagination).answer(at: position)
+        pages.answers[request] = .success(answer)
+      } catch let error as PageError {
+        pages.answers[request] = .failure(error)
+        throw error
+      }
     }
+    let engine = try engine(of: pagination)
+    for url in engine.indexes(neededAt: answer.requestedBookmark) {
+      let index =
+        url == first.request.url
+        ? first
+        : pages.answers.values.lazy.compactMap { try? $0.get() }.first { $0.request.url == url }
+      if let index { answer.indexes[url] = try engine.reader.pages(listedIn: index) }
+    }
+    return answer
   }
 
   private func listing(of pagination: Pagination) throws -> Listing {

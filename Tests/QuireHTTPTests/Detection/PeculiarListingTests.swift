@@ -83,6 +83,29 @@ struct PeculiarListingTests {
     #expect(server.requests.isEmpty)
   }
 
+  @Test("An index of pages is verified: the pages behind its first are looked up in it")
+  func index() async throws {
+    let space = "xmlns=\"http://www.sitemaps.org/schemas/sitemap/0.9\""
+    let server = CannedServer { request, _ in
+      let name = request.url.split(separator: "/").last ?? ""
+      let body =
+        name == "sitemap.xml"
+        ? "<sitemapindex \(space)>"
+          + (1...3).map { "<sitemap><loc>https://api.test/s\($0).xml</loc></sitemap>" }.joined()
+          + "</sitemapindex>"
+        : "<urlset \(space)>"
+          + ["a", "b"].map { "<url><loc>https://api.test/\(name)/\($0)</loc></url>" }.joined()
+          + "</urlset>"
+      return .status(200, ["Content-Type": "application/xml"], body)
+    }
+    let detection = try await PageClient(transport: server)
+      .detect(at: "https://api.test/sitemap.xml", decoder: decoder)
+    let explanation = detection.best?.check?.explanation ?? "-"
+    #expect(detection.best?.confidence == .verified, "\(explanation)")
+    let urls = server.requests.map(\.url)
+    #expect(Set(urls).count == urls.count, "\(urls)")
+  }
+
   @Test("Braces that are encoded within a value are part of a query, and no placeholder")
   func encodedBraces() async throws {
     for fields in ["cursor", "id"] {
