@@ -25,7 +25,7 @@ struct RecentPages: Sendable {
   private var pages: [Known] = []
   private var roles = MemberRoles()
   /// The number of pages in a row that looked like an earlier one.
-  private var alike = 0
+  private(set) var alike = 0
   /// The most items of a page.
   private var largest = 0
 

@@ -492,9 +492,13 @@ extension WalkMachine {
   func stall(_ distance: Int, _ changed: [String]) -> PageError {
     let earlier = distance == 1 ? "the page before" : "the page \(distance) pages ago"
     let delivered =
-      isWithinPage
-      ? "those that came before the page was whole were delivered twice"
-      : "they were not delivered twice"
+      if isWithinPage {
+        "those that came before the page was whole were delivered twice"
+      } else if recent.alike > 0 {
+        "\(recent.alike.counted("page")) before it that looked like an earlier one were delivered"
+      } else {
+        "they were not delivered twice"
+      }
     // After pages that differ, a repetition of the first or the last one may be how the listing
     // ends.
     let mayBeOver =

@@ -219,6 +219,8 @@ struct RestampedListingTests {
   func endless() async throws {
     let (equal, first) = try await drain(.offset, most: 5000) { _ in ["7"] }
     #expect(equal == 1001 && first?.code == .stalledContent)
+    let words = "1000 pages before it that looked like an earlier one were delivered."
+    #expect(first?.message.contains(words) == true, "\(first?.message ?? "")")
     let (alike, second) = try await drain(.token, most: 5000) { n in
       (0..<5).map { #"{"sensor":"s\#($0)","time":\#(n)}"# }
     }
