@@ -38,8 +38,8 @@ struct PostgresTable {
     for (mark, item) in items.enumerated() {
       try item.observe(by: &tableColumns, &seen, mark: mark + 1)
     }
-    // A table gets a column when it is created, so that later ones are all added in the same way.
-    if tableColumns.columns.isEmpty { tableColumns.addRest() }
+    // A table may have no columns before its first item, but COPY needs one.
+    if tableColumns.columns.isEmpty, !items.isEmpty { tableColumns.addRest() }
     try define()
     for run in TableItem.runs(of: items) { try write(run) }
   }
@@ -156,11 +156,13 @@ struct PostgresTable {
     }
     try change(sink.table, live)
     let names = tableColumns.names.joined(separator: ", ")
+    // Without columns there are no rows to move.
+    let moving =
+      names.isEmpty
+      ? ""
+      : "INSERT INTO \(sink.table.quotedName) (\(names)) SELECT \(names) FROM \(name.quotedName); "
     try connection.execute(
-      """
-      DELETE FROM \(sink.table.quotedName); INSERT INTO \(sink.table.quotedName) (\(names)) \
-      SELECT \(names) FROM \(name.quotedName); DROP TABLE \(name.quotedName)
-      """)
+      "DELETE FROM \(sink.table.quotedName); \(moving)DROP TABLE \(name.quotedName)")
   }
 }
 

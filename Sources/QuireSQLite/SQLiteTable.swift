@@ -45,6 +45,8 @@ struct SQLiteTable {
 
   /// Writes items in their order, after changing the columns as they need.
   mutating func insert(_ items: [TableItem], _ database: Database) throws {
+    guard !items.isEmpty else { return }
+    try dropStandIn(database)
     let hasDeletions = items.contains(where: \.isDeletion)
     // Most pages fit the columns, and need no pass over their items before.
     let rest = hasDeletions ? items[...] : try insertFitting(items)
@@ -87,6 +89,23 @@ struct SQLiteTable {
   private var deletion: String {
     let conditions = zip(tableColumns.key, tableColumns.keyNames).map { "\($1) = ?\($0.index + 1)" }
     return "DELETE FROM \(name.quotedName) WHERE \(conditions.joined(separator: " AND "))"
+  }
+
+  /// Drops a table that has had no item, whose only column is there because SQLite has no table
+  /// without columns. A table to which others have added something stays.
+  private mutating func dropStandIn(_ database: Database) throws {
+    guard name == sink.table, let applied, applied.count == 1, applied[0].member == nil,
+      applied[0].name == TableColumns.rest,
+      try Bool.fetchOne(
+        database,
+        sql: """
+          SELECT NOT EXISTS (SELECT 1 FROM \(name.quotedName)) AND (SELECT count(*) FROM pragma_table_xinfo(?1)) = 1 \
+          AND (SELECT count(*) FROM sqlite_master WHERE tbl_name = ?1 COLLATE NOCASE) = 1
+          """, arguments: [name]) == true
+    else { return }
+    row = nil
+    try Self.drop(name, database)
+    self = try SQLiteTable(name, sink, database, stored: nil)
   }
 
   /// Creates the table, or changes it to its columns, if they differ.

@@ -137,6 +137,20 @@ import Testing
     }
   }
 
+  @Test("16-Table: a commit before the first item leaves no column in PostgreSQL")
+  func beginsEmpty() async throws {
+    let schema = try Schema()
+    try await schema.write(schema.sink(), [], [], [#"{"id":1}"#, #"{"id":2}"#])
+    #expect(try schema.columns() == ["id bigint"])
+    #expect(try schema.rows("SELECT * FROM t") == ["1", "2"])
+    let replaced = schema.sink("r", mode: .replace)
+    for _ in 0..<2 { try await schema.write(replaced, []) }
+    #expect(try schema.rows("SELECT count(*) FROM r") == ["0"])
+    try await schema.write(replaced, [#"{"id":1}"#])
+    #expect(try schema.columns("r") == ["id bigint"])
+    #expect(try schema.rows("SELECT * FROM r") == ["1"])
+  }
+
   @Test(
     "16-Table: odd names, thousands of members, NUL and huge texts find their place in PostgreSQL")
   func findsPlaces() async throws {

@@ -23,6 +23,22 @@ import Testing
       ])
   }
 
+  @Test("16-Table: a commit before the first item leaves no column, unless others use the table")
+  func beginsEmpty() async throws {
+    let tables = try Tables()
+    try await tables.write(tables.sink(), [], [], [#"{"id":1}"#, #"{"id":2}"#])
+    #expect(try tables.columns() == ["id INTEGER"])
+    #expect(try tables.rows("SELECT * FROM t") == ["i1", "i2"])
+    try await tables.write(tables.sink("empty"), [])
+    #expect(try tables.rows("SELECT count(*) FROM empty") == ["i0"])
+    try await tables.write(tables.sink("used"), [], completes: false)
+    try tables.execute("CREATE INDEX own ON used (_rest)")
+    try await tables.write(tables.sink("used"), [#"{"id":1}"#])
+    #expect(try tables.columns("used") == ["_rest TEXT", "id INTEGER"])
+    try await tables.write(tables.sink("bare"), [], ["{}"], [#"{"id":1}"#])
+    #expect(try tables.rows("SELECT count(*) FROM bare") == ["i2"])
+  }
+
   @Test(
     "16-Table: a column is widened to hold all it has, in any order, and never narrowed",
     arguments: [
