@@ -9,7 +9,7 @@ enum BodySecrets {
     case .none: []
     case .json(let value): leaves(of: value, isSecret: false, name: "")
     case .form(let text): parameters(of: text)
-    case .xml(let text): elements(of: text)
+    case .xml(let text): XMLSecrets(text).found
     case .bytes(let bytes): all(in: bytes)
     }
   }
@@ -20,7 +20,7 @@ enum BodySecrets {
     case nil: []
     case UInt8(ascii: "{"), UInt8(ascii: "["):
       (try? JSONValue(parsing: bytes)).map { leaves(of: $0, isSecret: false, name: "") } ?? []
-    case UInt8(ascii: "<"): elements(of: String(decoding: bytes, as: UTF8.self))
+    case UInt8(ascii: "<"): XMLSecrets(String(decoding: bytes, as: UTF8.self)).found
     default: parameters(of: String(decoding: bytes, as: UTF8.self))
     }
   }
@@ -47,81 +47,5 @@ enum BodySecrets {
     QueryString(form).pairs.filter { SecretName.matches($0.name) }.map {
       ($0.name, PercentEncoding.decode($0.encoded, plusIsSpace: true))
     }
-  }
-
-  /// Returns the texts of elements and the values of attributes. Malformed markup is skipped.
-  private static func elements(of text: String) -> [(name: String, value: String)] {
-    var found: [(name: String, value: String)] = []
-    let text = escapingCDATA(text)
-    let pieces = text.utf8.split(separator: UInt8(ascii: "<"), omittingEmptySubsequences: false)
-    for piece in pieces.dropFirst() {
-      let sides = piece.split(
-        separator: UInt8(ascii: ">"), maxSplits: 1, omittingEmptySubsequences: false)
-      guard let tag = sides.first, let first = tag.first, !"/?".utf8.contains(first) else {
-        continue
-      }
-      let words = tag.split { $0 <= 0x20 || $0 == UInt8(ascii: "/") }
-      let name = localName(words.first)
-      if sides.count == 2, SecretName.matches(name) {
-        found.append((name, unescaped(String(Substring(sides[1])).trimmingBlanks)))
-      }
-      found += attributes(of: Substring(tag))
-    }
-    return found.filter { !$0.value.isEmpty }
-  }
-
-  /// Returns the text with CDATA sections replaced by escaped text (XML 1.0, §2.7).
-  private static func escapingCDATA(_ text: String) -> String {
-    guard text.utf8.contains(UInt8(ascii: "!")) else { return text }
-    let bytes = Array(text.utf8)
-    var result: [UInt8] = []
-    result.reserveCapacity(bytes.count)
-    var (index, isInside) = (0, false)
-    while index < bytes.count {
-      let mark = isInside ? "]]>" : "<![CDATA["
-      if bytes[index...].starts(with: mark.utf8) {
-        index += mark.utf8.count
-        isInside.toggle()
-        continue
-      }
-      switch bytes[index] {
-      case UInt8(ascii: "<") where isInside: result += "&lt;".utf8
-      case UInt8(ascii: "&") where isInside: result += "&amp;".utf8
-      default: result.append(bytes[index])
-      }
-      index += 1
-    }
-    return String(decoding: result, as: UTF8.self)
-  }
-
-  private static func attributes(of tag: Substring) -> [(name: String, value: String)] {
-    var found: [(name: String, value: String)] = []
-    var rest = tag.utf8
-    while let equals = rest.firstIndex(of: UInt8(ascii: "=")) {
-      let name = rest[..<equals].split { $0 <= 0x20 }.last
-      let after = rest[rest.index(after: equals)...].drop { $0 <= 0x20 }
-      guard let quote = after.first, "\"'".utf8.contains(quote),
-        let end = after.dropFirst().firstIndex(of: quote)
-      else { break }
-      let value = Substring(after[after.index(after: after.startIndex)..<end])
-      let local = localName(name)
-      if SecretName.matches(local) { found.append((local, unescaped(value))) }
-      rest = after[after.index(after: end)...]
-    }
-    return found
-  }
-
-  private static func localName(_ name: Substring.UTF8View?) -> String {
-    name.map { String(Substring($0.split(separator: UInt8(ascii: ":")).last ?? $0)) } ?? ""
-  }
-
-  private static func unescaped(_ text: some StringProtocol) -> String {
-    var result = String(text)
-    for (entity, character) in [
-      ("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&apos;", "'"), ("&amp;", "&"),
-    ] where result.contains("&") {
-      result = result.replacing(entity, by: character)
-    }
-    return result
   }
 }

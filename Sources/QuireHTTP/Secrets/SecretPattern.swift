@@ -140,7 +140,8 @@ struct SecretPattern {
     }
   }
 
-  private static func entity(
+  /// Reads a reference of XML, `&amp;` or `&#228;`.
+  static func entity(
     _ text: UnsafeBufferPointer<UInt8>, at offset: Int
   ) -> (value: [UInt8], end: Int)? {
     guard let end = text[offset...].prefix(10).firstIndex(of: UInt8(ascii: ";")) else { return nil }

@@ -27,6 +27,39 @@ struct RedactorTests {
     #expect(redactor.scrub("you sent SECRET/VALUE or SECRET%2FVALUE") == "you sent … or …")
   }
 
+  @Test(
+    "L3: a secret of a body in XML is cut out, whatever stands around it and however it is written",
+    arguments: [
+      #"<g><Password>&#83;upersecret-ä9</Password></g>"#,
+      #"<g><Password>Supersecret-&#xE4;9</Password></g>"#,
+      #"<g password="Supersecret-&#228;9"/>"#, #"<g note="x>y" password='Supersecret-ä9'/>"#,
+      #"<g><Password note="a>b">Supersecret-ä9</Password></g>"#,
+      #"<g><w:Password>Super<!-- > < -->secret-ä9</w:Password></g>"#,
+      #"<g><Password><?x > ?>Supersecret-ä9</Password></g>"#,
+      #"<g><Password>Super<![CDATA[secret-ä9]]></Password></g>"#,
+      #"<g><Password><b/><value>Supersecret-ä9</value></Password></g>"#,
+      #"<g><Password><value><v of = "Supersecret-ä9"/></value></Password></g>"#,
+      #"<g><Password>Super<b/>secret-ä9</Password></g>"#,
+      #"<g note="cut <Password>Supersecret-ä9"#,
+    ])
+  func bodiesInXML(body: String) {
+    let redactor = Redactor(fields: [:], urls: [], body: .xml(body))
+    #expect(redactor.scrub("wrong: Supersecret-ä9!") == "wrong: …!")
+  }
+
+  @Test("L3: what stands beside a secret of a body in XML is none, and a huge body takes no time")
+  func besidesInXML() {
+    let body =
+      #"<g kind="plainwords"><token xmlns:n="urn:namespace"/><password>Supersecret9</password>otherwords</g>"#
+    let redactor = Redactor(fields: [:], urls: [], body: .xml(body))
+    let said = "plainwords, urn:namespace and otherwords"
+    #expect(redactor.scrub("\(said): Supersecret9") == "\(said): …")
+    for piece in ["<", "<a b='", "<!--", "<password>", "&#", "<a>]]>", "</a>"] {
+      let text = String(repeating: piece, count: 20_000)
+      #expect(BodySecrets.all(in: .xml(text)).count < 10, "\(piece)")
+    }
+  }
+
   @Test("L2: line breaks and escapes of a body do not reach a log, and 256 bytes are enough")
   func snippets() {
     #expect(redactor.snippet(Array("a\r\nb\u{1B}[31mc\u{0}".utf8)) == "a  b\\u{1B}[31mc\\u{0}")
