@@ -48,6 +48,21 @@ struct ExportOutageTests {
     #expect(ending.errors.contains("the server answers again, after "), "\(ending.errors)")
   }
 
+  @Test("12-K5: a redirect in front of a server that is away does not say that it answers again")
+  func redirected() async throws {
+    let server = try FaultServer { request in
+      if request.path == "/list" {
+        return [.respond("", status: "302 Found", headers: [("Location", "/real")])]
+      }
+      return request.ordinal < 4 ? [.respond("away", status: "503 Away")] : [.respond("[1]")]
+    }
+    defer { server.stop() }
+    let ending = try await Command.quire(Self.arguments(server))
+    #expect(ending.status == 0 && ending.lines == ["1"], "\(ending.errors)")
+    let said = ending.errors.components(separatedBy: "the server answers again").count - 1
+    #expect(said == 1, "\(ending.errors)")
+  }
+
   @Test(
     "12-K5: a server that goes away for good and one that comes back in its place are one listing")
   func comesBack() async throws {

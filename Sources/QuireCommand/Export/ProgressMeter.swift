@@ -100,7 +100,8 @@ final class WireObserver: Sendable {
         $0.replays += count
       }
     case .response(let status):
-      if !PassingStatus.outage.contains(status) { notes.answered() }
+      // A redirect says nothing about the server behind it.
+      if status / 100 != 3, !PassingStatus.outage.contains(status) { notes.answered() }
     case .retry(let retry):
       state.withLock { $0.retries += 1 }
       let left =
