@@ -127,7 +127,7 @@ public struct XMLLimits: Hashable, Sendable {
   public var attributes: Int
   /// Namespace declarations in scope at one place. Default 256.
   public var namespaces: Int
-  /// Bytes of one tag. Default 64 KiB.
+  /// Bytes of one tag; 4 KiB are always allowed. Default 64 KiB.
   public var tagBytes: Int
   /// Bytes of one comment or processing instruction; both are skipped. Default 1 MiB.
   public var commentBytes: Int

@@ -110,7 +110,9 @@ struct XMLPieceScanner {
 
   private mutating func tag(in bytes: UnsafeBufferPointer<UInt8>, from start: Int) -> Piece {
     var index = max(searched, start + 1)
-    let stop = start + min(bytes.count - start, limits.tagBytes)
+    // Several tags may be in one piece, which is not searched for their ends.
+    let longest = max(limits.tagBytes, Self.size)
+    let stop = start + min(bytes.count - start, longest)
     while index < stop {
       let byte = bytes[index]
       if byte == UInt8(ascii: "<") {
@@ -126,7 +128,7 @@ struct XMLPieceScanner {
       index += 1
     }
     searched = index
-    return bytes.count - start > limits.tagBytes ? .tooLong(.tag) : .more
+    return bytes.count - start > longest ? .tooLong(.tag) : .more
   }
 
   // MARK: What starts with <! or <?

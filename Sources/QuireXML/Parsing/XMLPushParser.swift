@@ -325,7 +325,7 @@ final class XMLPushParser {
     let limits = state.pointee.limits
     let (what, limit, property) =
       switch construct {
-      case .tag: ("bytes of a tag", limits.tagBytes, "tagBytes")
+      case .tag: ("bytes of a tag", max(limits.tagBytes, XMLPieceScanner.size), "tagBytes")
       case .comment: ("bytes of a comment", limits.commentBytes, "commentBytes")
       case .text: ("bytes of text between two tags", limits.textBytes, "textBytes")
       case .doctype: ("bytes of a document type", limits.doctypeBytes, "doctypeBytes")

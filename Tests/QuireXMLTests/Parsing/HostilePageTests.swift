@@ -172,6 +172,17 @@ struct HostilePageTests {
     }
     let open = Array(("<a b=\"" + String(repeating: "x>", count: 5 << 20)).utf8)
     #expect(try failure(open).error.message.contains("bytes of a tag"))
+    // A lower limit than the size of a piece is that size, wherever the tag stands.
+    func page(_ count: Int) -> [UInt8] {
+      Array(
+        "<a b='\(String(repeating: "x", count: count))'>\(String(repeating: "y", count: 9_000))</a>"
+          .utf8)
+    }
+    _ = try XMLDocument(page(1_000), limits: XMLLimits(tagBytes: 4))
+    let error = #expect(throws: PageError.self) {
+      try XMLDocument(page(5_000), limits: XMLLimits(tagBytes: 4))
+    }
+    #expect(error?.message.contains("4096 bytes of a tag") == true)
   }
 
   @Test("X7: namespaces in scope end at 256, however they are spread")
