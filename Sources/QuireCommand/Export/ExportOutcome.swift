@@ -91,7 +91,7 @@ struct ExportOutcome: Sendable {
     }
     if isFailed, pages > 0, let word = checkpoint?.endWord {
       let remedy = Remedy(
-        .end, ["sentinel:\(word)"], condition: "if that is how it says that no more follows")
+        .end, ["noNext:\(word)"], condition: "if that is how it says that no more follows")
       warnings.append(
         "the server's last cursor was \"\(word)\". \(words.text(remedy) ?? "")")
     }
