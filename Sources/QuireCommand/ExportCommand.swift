@@ -259,7 +259,15 @@ struct ExportCommand: AsyncParsableCommand {
       // Locked until the report is written.
       let lock = try await plan.files.lockReport()
       defer { withExtendedLifetime(lock) {} }
-      let forecast = try await interruptible { try await plan.forecast() }
+      let forecast = try await interruptible {
+        do {
+          return try await plan.forecast()
+        } catch let error as PageError where error.code == .cursorExpired {
+          var error = error
+          error.remedies.append(Remedy(.position, ["start"]))
+          throw error
+        }
+      }
       try await forecast.publish(report: plan.files.report)
     } catch let error as SinkError where error.code == .inUse {
       throw Diagnostics.failure("\(error)")

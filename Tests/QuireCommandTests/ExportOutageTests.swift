@@ -214,6 +214,8 @@ struct ExportOutageTests {
     #expect(
       failed.errors.contains("to begin anew, run the same command with --restart"),
       "\(failed.errors)")
+    let plan = try await Command.quire(command + ["--plan"])
+    #expect(plan.status == 1 && plan.errors.contains("Begin anew by --restart."), "\(plan.errors)")
     isExpired.withLock { $0 = false }
     let ending = try await Command.quire(command + ["--restart"])
     #expect(ending.status == 0, "\(ending.errors)")
