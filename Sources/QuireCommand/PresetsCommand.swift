@@ -19,6 +19,12 @@ struct PresetsCommand: ParsableCommand {
   @Flag(help: "Print the tables of the guide \"Which pagination?\".")
   var markdown = false
 
+  func validate() throws {
+    if markdown, notes || name != nil {
+      throw ValidationError("--markdown prints all tables, and goes with no name and no --notes.")
+    }
+  }
+
   func run() throws {
     if let name {
       let pagination = try PaginationOption.preset(name)

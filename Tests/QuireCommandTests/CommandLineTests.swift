@@ -107,6 +107,16 @@ struct CommandLineTests {
     }
   }
 
+  @Test(
+    "Options of quire presets that exclude each other are refused, and none is left out silently")
+  func presetsOptions() async throws {
+    for arguments in [["drf", "--markdown"], ["--notes", "--markdown"]] {
+      let ending = try await Command.quire(["presets"] + arguments)
+      #expect(ending.status == 2 && ending.output.isEmpty, "\(arguments): \(ending.errors)")
+      #expect(ending.errors.contains("--markdown prints all tables"), "\(ending.errors)")
+    }
+  }
+
   @Test("The guide's tables of presets are those that quire presets --markdown prints")
   func tables() async throws {
     let root = (0..<3).reduce(URL(filePath: #filePath)) { url, _ in url.deletingLastPathComponent()
