@@ -12,8 +12,7 @@ package struct XMLTemplate {
   /// Returns the text or attribute at a path; nil if there is none.
   func value(at path: PagePath) throws(PageError) -> String? {
     guard let place = try place(of: path) else { return nil }
-    let text = String(decoding: bytes[place.range], as: UTF8.self)
-    return place.isNew ? nil : Self.unescape(text)
+    return place.isNew ? nil : text(of: place.range)
   }
 
   /// Returns the body with `value` at a path.
@@ -24,8 +23,8 @@ package struct XMLTemplate {
     guard let place = try place(of: path) else {
       throw PageError(
         .invalidArgument,
-        "The request body has no element at \"\(path)\", where a value goes. Write it into the "
-          + "body, empty or with the value of the first page.")
+        "The request body has no element at \"\(path)\" without elements of its own, where a value goes. "
+          + "Write it into the body, empty or with the value of the first page.")
     }
     let text = place.before + Self.escape(value) + place.after
     return String(
@@ -43,7 +42,7 @@ package struct XMLTemplate {
       guard let name = attribute ?? open.last, let path = try? PagePath(text),
         known.insert(text).inserted
       else { return }
-      leaves.append((path, name, Self.unescape(String(decoding: bytes[value], as: UTF8.self))))
+      leaves.append((path, name, self.text(of: value)))
     }
     _ = firstTag { tag, open in
       for (name, value) in attributes(of: tag) where !isNamespace(name) {
@@ -169,8 +168,11 @@ extension XMLTemplate {
   }
 
   private func attribute(_ wanted: String, in tag: Tag) -> Place {
-    for (name, value) in attributes(of: tag) where localName(name) == wanted {
-      return Place(range: value)
+    let alike = attributes(of: tag).filter { localName($0.name) == wanted }
+    // A path names an attribute without a prefix, as most are; one with a prefix is taken for want
+    // of it.
+    if let found = alike.first(where: { $0.name.count == wanted.utf8.count }) ?? alike.first {
+      return Place(range: found.value)
     }
     let end = Self.endOfAttributes(tag)
     return Place(range: end..<end, before: " \(wanted)=\"", after: "\"", isNew: true)
@@ -200,16 +202,39 @@ extension XMLTemplate {
     return found
   }
 
+  /// Returns the content of an element; nil if it has child elements or no end.
   private func content(of tag: Tag) -> Place? {
     if tag.isEmpty {
       let name = String(decoding: bytes[tag.name], as: UTF8.self)
       return Place(
         range: tag.end - 2..<tag.end, before: ">", after: "</\(name)>", isNew: true)
     }
-    guard let end = index(of: UInt8(ascii: "<"), from: tag.end),
-      bytes[end...].starts(with: "</".utf8)
-    else { return nil }
-    return Place(range: tag.end..<end)
+    var index = tag.end
+    while let start = self.index(of: UInt8(ascii: "<"), from: index) {
+      if bytes[start...].starts(with: "</".utf8) { return Place(range: tag.end..<start) }
+      guard let end = endOfMarkup(at: start) else { return nil }
+      index = end
+    }
+    return nil
+  }
+
+  /// Returns the text in a range: that of CDATA sections as it stands, without comments and
+  /// instructions.
+  private func text(of range: Range<Int>) -> String {
+    var text = ""
+    var index = range.lowerBound
+    while index < range.upperBound {
+      let start = min(self.index(of: UInt8(ascii: "<"), from: index) ?? .max, range.upperBound)
+      text += Self.unescape(String(decoding: bytes[index..<start], as: UTF8.self))
+      guard start < range.upperBound, let end = endOfMarkup(at: start) else { break }
+      let opening = "<![CDATA[".utf8
+      if bytes[start...].starts(with: opening) {
+        let first = start + opening.count
+        text += String(decoding: bytes[first..<max(first, end - 3)], as: UTF8.self)
+      }
+      index = end
+    }
+    return text
   }
 
   private func index(of byte: UInt8, from start: Int) -> Int? {

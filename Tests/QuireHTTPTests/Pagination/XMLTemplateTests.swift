@@ -33,6 +33,19 @@ struct XMLTemplateTests {
     #expect(try XMLTemplate(result).value(at: path) == "7")
   }
 
+  @Test(
+    "A value takes the place of a text with comments and CDATA sections, and of the attribute without a prefix",
+    arguments: [
+      ("<a><P>1<!-- <P> --></P></a>", "//P", "1", "<a><P>7</P></a>"),
+      ("<a><P>&lt;<![CDATA[<&amp;]]>&gt;<?x?></P></a>", "//P", "<<&amp;>", "<a><P>7</P></a>"),
+      ("<a><P x:o='9' o='1'/></a>", "//P/@o", "1", "<a><P x:o='9' o='7'/></a>"),
+      ("<a><P x:o='9'/></a>", "//P/@o", "9", "<a><P x:o='7'/></a>"),
+    ])
+  func marked(_ body: String, _ path: PagePath, _ value: String, _ after: String) throws {
+    #expect(try XMLTemplate(body).value(at: path) == value)
+    #expect(try XMLTemplate(body).setting("7", at: path) == after)
+  }
+
   @Test("A value can hold anything: it is escaped, and read back as it was")
   func escapes() throws {
     let value = "a<b>&\"c' ]]> &amp; é<\u{301}"
