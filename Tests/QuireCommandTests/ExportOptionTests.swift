@@ -104,6 +104,19 @@ struct ExportOptionTests {
     #expect(words.contains("at byte 1 (line 1)"), "\(words)")
   }
 
+  @Test("A body that has no place for the cursor is refused before anything is requested")
+  func bodyWithoutPlace() {
+    for (place, body, words) in [
+      ("xmlBody://Q", "<a/>", "has no element at \"//Q\""),
+      ("xmlBody://P", "<a><P><b/></P></a>", "without elements of its own"),
+      ("jsonBody:/a/b", "{\"a\": 1}", "has no place for a value at \"/a/b\""),
+      ("jsonBody:/a/b", "{}", "nothing was refused"),
+    ] {
+      let said = refusal("--next", "body:/n", "--send", place, "--data", body)
+      #expect(said.contains(words), "\(place): \(said)")
+    }
+  }
+
   @Test("A JSON body is a document for pagination to write into; --data makes it a POST")
   func bodies() throws {
     let json = try plan("--preset", "linkHeader", "--data", "{\"n\": 1.10}").request

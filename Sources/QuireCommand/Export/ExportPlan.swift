@@ -110,6 +110,7 @@ struct ExportPlan: Sendable {
       if let error = engine.identity.objection(to: start) {
         throw ValidationError("--from: \(words.message(error))")
       }
+      try engine.builder.checkBody()
       if needsPageSize, engine.pageSize == nil {
         throw ValidationError("--end shortPage: say by --page-size how many items a full page has.")
       }

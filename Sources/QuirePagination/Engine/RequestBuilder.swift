@@ -50,17 +50,35 @@ package struct RequestBuilder: EnginePart {
         "A position holds \(ServerText(bookmark.value.plainText, limit: 64)), and this description counts in another way. "
           + "Use positions only with the description that made them.")
     }
-    var editor = RequestEditor(base)
-    editor.keep(pagination.request.keep)
-    try editor.addConstants(pagination.request.always)
-    if let change = pagination.request.then { try editor.change(change) }
-    if pagination.request.method == .get { editor.becomeGet() }
+    var editor = try laterRequest()
     if case .all(let sources) = routes[bookmark.route].next { editor.drop(sources.keys) }
     if bookmark.isBackward { try turnBack(&editor) }
     let value = try routes[bookmark.route].value(of: bookmark.value, pageSize: pageSize)
     try editor.set(value, at: send, pageSize: pageSize)
     try self.send(bookmark.carried, in: &editor)
     return try editor.request()
+  }
+
+  /// Returns what the requests for all pages after the first have in common.
+  private func laterRequest() throws(PageError) -> RequestEditor {
+    var editor = RequestEditor(base)
+    editor.keep(pagination.request.keep)
+    try editor.addConstants(pagination.request.always)
+    if let change = pagination.request.then { try editor.change(change) }
+    if pagination.request.method == .get { editor.becomeGet() }
+    return editor
+  }
+
+  /// Throws `invalidArgument` if the request's body has no place for a continuation. With several
+  /// routes, a page decides which of them applies.
+  package func checkBody() throws(PageError) {
+    guard routes.count == 1, let send = routes.first?.send else { return }
+    switch send {
+    case .jsonBody, .xmlBody:
+      var editor = try laterRequest()
+      try editor.set(.string("1"), at: send, pageSize: pageSize)
+    default: break
+    }
   }
 
   /// Returns the request for a link: its own bytes, with the fields and body of the base.
