@@ -128,6 +128,10 @@ extension RetryMachine.Failure {
         ? " A credential that was just renewed is refused as well: check what the source gives."
         : " The client's credentials are for \(keeper.source.origin), and were not sent elsewhere."
     }
+    let fields = listing.engine.first.headerFields
+    if status.code == 304, fields[.ifNoneMatch] != nil || fields[.ifModifiedSince] != nil {
+      error.message += " The request asks for that: leave If-None-Match and If-Modified-Since out."
+    }
     // A page that is counted may not exist because the one before it was the last.
     let counts = listing.engine.routes.contains { $0.next.isCounter }
     if counts, !isFirst, [404, 416].contains(status.code) {

@@ -115,6 +115,14 @@ struct PageClientAnswerTests {
   @Test("H17: a 304 that nobody asked for is an error, not an empty page")
   func notModified() async {
     #expect(code(await first(CannedServer([.status(304)]))) == .unexpectedNotModified)
+    var request = PageClient.RequestOptions()
+    request.headers[.ifNoneMatch] = "\"a\""
+    let pages = PageClient(transport: CannedServer([.status(304)]))
+      .cursor(of: Int.self, at: url, pagination: links, request: request)
+    let error = await #expect(throws: PageError.self) {
+      for try await _ in pages {}
+    }
+    #expect(error?.message.contains("leave If-None-Match and If-Modified-Since out") == true)
   }
 
   @Test("N25, H28: a page of HTML is no page, and the error says what came")
