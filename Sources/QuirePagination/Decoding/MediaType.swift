@@ -39,6 +39,9 @@ package struct MediaType {
     return MediaType(contentType).format
   }
 
+  /// Whether the type is that of HTML. Servers send other things as HTML too.
+  package var isHTML: Bool { name == "text/html" || name == "application/xhtml+xml" }
+
   /// The `charset` parameter, without quotes (RFC 9110, section 8.3.2); nil for none.
   package var charset: String? { parameter("charset") }
 

@@ -27,9 +27,10 @@ struct XMLPageDecoding<Item: Sendable>: PageDecoding {
     self.context = context
     self.strategy = strategy
     matcher = context.delivery == .asItArrives ? XMLItemMatcher(context.items) : nil
+    let type = MediaType(context.contentType)
     parser = try XMLPushParser(
-      limits: limits, decoding: context.limits, leniency: leniency,
-      charset: MediaType(context.contentType).charset, items: matcher)
+      limits: limits, decoding: context.limits, leniency: leniency, charset: type.charset,
+      isDeclaredHTML: type.isHTML, items: matcher)
   }
 
   mutating func receive(_ slice: [UInt8]) throws {

@@ -231,15 +231,19 @@ extension XMLIndex {
   }
 
   /// Returns the items of a page that should have some. Even if they are optional, the root element
-  /// must be the one in the selector: another kind of page is not an empty page.
+  /// must be the one in the selector, and not hold text alone: another kind of page is not an empty
+  /// page.
   func pageItems(of selector: Pagination.Items) throws -> [Int] {
     let items = try items(of: selector)
     guard items.isEmpty else { return items }
     // An empty list shows only its container, which an error page may have as well.
     let isError = !selector.absentMeansEmpty && outline.failureWords?.isError == true
-    guard hasRoot(for: selector), !isError else { throw missing(selector) }
+    guard hasRoot(for: selector), !isError, !isText else { throw missing(selector) }
     return []
   }
+
+  /// Whether the page is an element around a text, such as a notice in place of a page.
+  private var isText: Bool { hasWords(0) && !hasChildren(0) }
 
   /// Returns the matches of a path in the document, except those inside items.
   ///
@@ -299,6 +303,12 @@ extension XMLIndex {
     let paths = selector.paths.map(\.place).joined(separator: " or ")
     if let words = outline.failureWords, words.isError {
       return PageError(.shape, "The page has no items at \(paths). \(words.sentence)")
+    }
+    if isText {
+      return PageError(
+        .shape,
+        "The page has no items at \(paths). Its root element \"\(ServerText(name(of: 0).qualified))\" holds "
+          + "only the text \"\(ServerText(trimmedText(of: 0) ?? "", limit: 200))\".")
     }
     let found = repeatedElements()
     let words =

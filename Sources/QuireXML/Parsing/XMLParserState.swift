@@ -14,6 +14,8 @@ struct XMLParserState {
   /// The number of records that the tape may still have: records taken with items count as well.
   private var recordLimit: Int
   let leniency: XMLLeniency
+  /// Whether the Content-Type names HTML.
+  var isDeclaredHTML = false
   /// The limits for the entries of a feed; nil for other pages.
   var entries: XMLEntryBounds?
 
@@ -112,7 +114,7 @@ struct XMLParserState {
     if !hasRoot {
       hasRoot = true
       if xmlStrcasecmp(local, "rss") == 0 { entries?.hasChannels = true }
-      if xmlStrcasecmp(local, "html") == 0 { fail(.otherFormat(.html)) }
+      if isHTML(root: local) { fail(.otherFormat(.html)) }
     }
     if depth > depthLimit {
       fail(
@@ -253,6 +255,21 @@ struct XMLParserState {
     self.items?.didTake(rest)
     return old
   }
+
+  /// Whether a root element of this name shows that the page is HTML. A page or a part of one may
+  /// be well-formed, and would be a list without items.
+  private func isHTML(root local: UnsafePointer<xmlChar>) -> Bool {
+    xmlStrcasecmp(local, "html") == 0
+      || isDeclaredHTML && Self.elementsOfHTML.contains(String(xmlChars: local).lowercased())
+  }
+
+  /// The elements that parts of HTML start with. Servers send XML as HTML too, so names that lists
+  /// in XML have, such as `table`, are left out.
+  private static let elementsOfHTML: Set<String> = [
+    "body", "br", "center", "div", "font", "form", "h1", "h2", "h3", "h4", "h5", "h6", "head", "hr",
+    "iframe", "img", "input", "meta", "nav", "noscript", "ol", "p", "pre", "script", "span",
+    "strong", "style", "ul",
+  ]
 
   /// The empty name, in place of a prefix for the default namespace.
   // SAFETY: a constant.

@@ -34,10 +34,12 @@ final class XMLPushParser {
   /// The global tables of libxml2, initialized once, before two threads could do it.
   private static let library: Void = xmlInitParser()
 
-  /// Creates a parser of one page; `charset` is the encoding by HTTP.
+  /// Creates a parser of one page; `charset` is the encoding by HTTP, and `isDeclaredHTML` tells
+  /// whether the Content-Type names HTML.
   init(
     limits: XMLLimits = .api, decoding: DecodingLimits = .api, leniency: XMLLeniency = [],
-    charset: String? = nil, items: XMLItemMatcher? = nil, boundsEntries: Bool = false
+    charset: String? = nil, isDeclaredHTML: Bool = false, items: XMLItemMatcher? = nil,
+    boundsEntries: Bool = false
   ) throws {
     Self.library
     var handler = XMLCallbacks.handler()
@@ -58,6 +60,7 @@ final class XMLPushParser {
       to: XMLParserState(
         context: context, limits: limits, decoding: decoding, leniency: leniency,
         tape: XMLTape.withRoom()))
+    state.pointee.isDeclaredHTML = isDeclaredHTML
     if boundsEntries { state.pointee.entries = XMLEntryBounds(decoding) }
     state.pointee.items = items.map { XMLItemTracker($0) }
   }

@@ -57,6 +57,44 @@ struct AutomaticPageDecoderTests {
     #expect(error?.message.contains("HTML") == true)
   }
 
+  @Test(
+    "N25: a well-formed part of HTML that is declared as HTML is no page, and XML that is so is one",
+    arguments: ["<h1>Maintenance</h1>", "<form><input name='u'/></form>", "<P>Log in</P>"])
+  func partsOfHTML(page: String) throws {
+    let decoder = AutomaticPageDecoder(json: JSONRawPageDecoder(), xml: XMLRawPageDecoder())
+    for slices in [[Array(page.utf8)], page.utf8.map { [$0] }] {
+      let error = #expect(throws: PageError.self) {
+        var session = decoder.begin(DecodingContext(contentType: "text/html; charset=utf-8"))
+        for slice in slices { try session.receive(slice) }
+        _ = try session.finish()
+      }
+      #expect(error?.code == .unexpectedMediaType)
+      #expect(error?.message.contains("HTML") == true)
+    }
+    #expect(try items(Array(Self.xml.utf8), "text/html") == [Row(id: 1), Row(id: 2)])
+  }
+
+  @Test("N25: an element around a text is no empty list, wherever the items are expected")
+  func text() throws {
+    let decoder = AutomaticPageDecoder(json: JSONRawPageDecoder(), xml: XMLRawPageDecoder())
+    func count(_ page: String, _ items: Pagination.Items) throws -> Int {
+      var session = decoder.begin(DecodingContext(contentType: "application/xml", items: items))
+      try session.receive(Array(page.utf8))
+      _ = try session.finish()
+      return try session.items().count
+    }
+    for items in [.root, "/Error/item", .optional("/Error/item"), .optional(.root)]
+      as [Pagination.Items]
+    {
+      let error = #expect(throws: PageError.self) { try count("<Error>Busy</Error>", items) }
+      #expect(error?.code == .shape)
+      #expect(error?.message.contains("Busy") == true)
+    }
+    for page in ["<list/>", "<list> \n </list>", "<list n='0'></list>"] {
+      #expect(try count(page, .root) == 0)
+    }
+  }
+
   @Test("D-4: white space without end is an error after 64 KiB of it")
   func silence() throws {
     let decoder = AutomaticPageDecoder(json: JSONPageDecoder<Row>(), xml: XMLPageDecoder<Row>())
