@@ -127,6 +127,38 @@ struct RowsPageDecoderTests {
     #expect(try items("sep=,b\n1,2\n", type: "text/csv") == [#"{"sep=":"1","b":"2"}"#])
   }
 
+  @Test(
+    "16-Rows, N25: a page of another format is no table, and a notice of one line no empty one",
+    arguments: [
+      ("<!DOCTYPE html><html><body>Log in</body></html>", "text/html"),
+      ("<html>\n<body>Log in</body>\n</html>\n", "text/csv"),
+      ("\n<h1>Maintenance, sorry</h1>", "text/html"), ("<Error><Code>A</Code></Error>", "text/csv"),
+      ("<?xml version=\"1.0\"?><a/>", nil), ("[]", "application/json"), ("[{\"a\":1}]", "text/csv"),
+      ("{}", "text/plain"), ("false", "text/csv"), ("null\n", "text/plain"),
+      ("Service temporarily unavailable", "text/plain"), ("Log in\r\n", "text/html"),
+    ] as [(String, String?)])
+  func otherFormats(page: String, type: String?) {
+    for size in [1, .max] {
+      let error = #expect(throws: PageError.self) {
+        try items(page, type: type, formats: [.csv], sliced: size)
+      }
+      #expect(error?.code == .unexpectedMediaType)
+    }
+  }
+
+  @Test("16-Rows: names in brackets, and tables that no Content-Type calls so, are read")
+  func unusualTables() throws {
+    #expect(try items("<TICKER>,<PER>\nA,D\n", type: "text/csv").count == 1)
+    #expect(try items("[id],[name]\n1,a\n", type: "text/csv").count == 1)
+    for type in ["text/plain", "text/html", nil] {
+      #expect(try items("id,name\n", type: type, formats: [.csv]) == [])
+      #expect(try items("id\n1\n", type: type, formats: [.csv]).count == 1)
+      #expect(try items("", type: type, formats: [.csv]) == [])
+    }
+    #expect(try items("id\n", type: "text/csv") == [])
+    #expect(try items("true,b\n", type: "text/csv") == [])
+  }
+
   @Test("16-Rows: HTML in a row makes no page of HTML of it")
   func rowsOfHTML() throws {
     #expect(
@@ -256,13 +288,14 @@ struct RowsPageDecoderTests {
       return .status(200, ["Content-Type": "text/csv"].merging(link) { own, _ in own }, text)
     }
     let (first, byLink) = (page("id,name\n1,a\n"), Pagination(next: .linkHeader))
-    for text in [
-      "3,c\n4,d\n", "Service unavailable\n", "Timed out, try again", "{\"error\":\"x\"}",
-    ] {
+    for text in ["3,c\n4,d\n", "Service unavailable\n", "Timed out, try again"] {
       let result = await drain(byLink, [first, page(text, isLast: true)])
       #expect(result.items == 1 && result.error?.code == .shape, "\(text)")
     }
-    #expect(await drain(byLink, [page("{\"error\":\"x\"}", isLast: true)]).error?.code == .shape)
+    for before in [[], [first]] {
+      let result = await drain(byLink, before + [page("{\"error\":\"x\"}", isLast: true)])
+      #expect(result.items == before.count && result.error?.code == .unexpectedMediaType)
+    }
     let other = await drain(byLink, [first, page("name,more\nb,1\n", isLast: true)])
     #expect(other.items == 2 && other.error == nil)
     let empty = await drain(byLink, [page(""), page("id\n1\n", isLast: true)])

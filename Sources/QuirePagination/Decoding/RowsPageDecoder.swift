@@ -10,7 +10,9 @@ import QuireCore
 /// be a number. A row whose length differs from the first line's makes the page `malformed`. If the
 /// Content-Type says that there are no names (`header=absent`, RFC 4180, section 3), they are `c1`,
 /// `c2` and so on. A page whose first line has none of the names of the first page's is an error: it
-/// may be a row, or the words of one. A first line `sep=;`, as spreadsheets write it, sets the
+/// may be a row, or the words of one. A page that begins like HTML, XML or JSON is
+/// `unexpectedMediaType`, and so is a line of one cell alone that no Content-Type calls a table: it
+/// may be a notice, and would be an empty table. A first line `sep=;`, as spreadsheets write it, sets the
 /// delimiter. A table has the encoding of its byte order mark, else that of the Content-Type's
 /// `charset`, else UTF-8; JSON Lines are in UTF-8.
 ///
@@ -70,6 +72,7 @@ public struct RowsPageDecoder<Item: Sendable>: PageDecoder {
         var table = TableText(
           page, delimiter: type.name == "text/tab-separated-values" ? 0x09 : nil,
           hasNames: type.parameter("header")?.lowercased() != "absent")
+        try table.checkFormat(isDeclared: type.format == .csv, known: context.columns)
         text = try table.json(after: context.columns)
         context.note?.bind(format, columns: table.columns)
       default: text = try LinesText.json(page)
@@ -317,17 +320,19 @@ struct TableText {
   /// Returns the most frequent of the usual delimiters in the first line, outside of quotes; a
   /// comma if it has none.
   private static func delimiter(of page: ArraySlice<UInt8>) -> UInt8 {
-    let known = Array(",;\t|".utf8)
-    var counts = [Int](repeating: 0, count: known.count)
+    var counts = [Int](repeating: 0, count: delimiters.count)
     var isQuoted = false
     for byte in page {
       if byte == 0x22 { isQuoted.toggle() }
       if !isQuoted, byte == 0x0A || byte == 0x0D { break }
-      if !isQuoted, let index = known.firstIndex(of: byte) { counts[index] += 1 }
+      if !isQuoted, let index = delimiters.firstIndex(of: byte) { counts[index] += 1 }
     }
     let most = counts.max() ?? 0
-    return known[counts.firstIndex(of: most) ?? 0]
+    return delimiters[counts.firstIndex(of: most) ?? 0]
   }
+
+  /// The usual delimiters, the likeliest first.
+  private static let delimiters = Array(",;\t|".utf8)
 
   /// Returns the rows as a JSON array of objects. `known` are the columns of the listing's first
   /// page.
@@ -373,13 +378,61 @@ struct TableText {
     return output
   }
 
-  private func checkNames(_ names: [[UInt8]], _ known: [[UInt8]]?) throws(PageError) {
-    let first = ServerText(bytes: page.prefix { $0 != 0x0A && $0 != 0x0D }, limit: 200)
-    guard page.first != UInt8(ascii: "{") else {
+  /// Throws `unexpectedMediaType` if the page is of another format, or a notice of one line in
+  /// place of a table. `isDeclared` tells whether the Content-Type names this format, and `known`
+  /// are the columns of the listing's first page.
+  func checkFormat(isDeclared: Bool, known: [[UInt8]]?) throws(PageError) {
+    // A row can begin like anything.
+    guard hasNames else { return }
+    let text = page[place...].drop(while: Self.isBlank)
+    let first = ServerText(bytes: text.prefix { !endsLine($0) }, limit: 200)
+    if let format = Self.otherFormat(of: text) {
       throw PageError(
-        .shape, "The page is said to be a table, and begins like an object of JSON: \(first)")
+        .unexpectedMediaType,
+        "The page is read as a table, and begins like \(format): \(first)",
+        remedies: format == "JSON"
+          ? [Remedy(.decoder, ["JSON"], condition: "if all pages are like it")] : [])
     }
+    let line = text.prefix { !endsLine($0) }
+    guard !isDeclared, known == nil, !line.isEmpty, !line.contains(delimiter),
+      text[line.endIndex...].allSatisfy(Self.isBlank)
+    else { return }
+    throw PageError(
+      .unexpectedMediaType,
+      "The page is one line, and neither a delimiter nor the Content-Type shows that it names the columns of "
+        + "an empty table: \(first). A login page, a proxy or another address may have answered.")
+  }
+
+  /// Returns the name of the format that a text without white space before it begins like; nil if
+  /// it may be a table.
+  private static func otherFormat(of text: ArraySlice<UInt8>) -> String? {
+    guard let first = text.first else { return nil }
+    let rest = text.dropFirst().drop(while: isBlank)
+    switch first {
+    case UInt8(ascii: "<"):
+      // Tables of quotations have such names: `<TICKER>,<PER>,<DATE>`.
+      let behind = text.drop { $0 != UInt8(ascii: ">") }.dropFirst().first
+      return behind.map(delimiters.contains) ?? false ? nil : "HTML or XML"
+    case UInt8(ascii: "{"): return "JSON"
+    case UInt8(ascii: "["):
+      // A name can have brackets around it, too: `[id],[name]`.
+      let begins = rest.first.map { #"[]{"-0123456789"#.utf8.contains($0) } ?? true
+      return begins ? "JSON" : nil
+    default:
+      let isWord = ["true", "false", "null"].contains { word in
+        text.starts(with: word.utf8) && text.dropFirst(word.utf8.count).allSatisfy(isBlank)
+      }
+      return isWord ? "JSON" : nil
+    }
+  }
+
+  private static func isBlank(_ byte: UInt8) -> Bool {
+    byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D
+  }
+
+  private func checkNames(_ names: [[UInt8]], _ known: [[UInt8]]?) throws(PageError) {
     guard let known, Set(known).isDisjoint(with: names) else { return }
+    let first = ServerText(bytes: page.prefix { !endsLine($0) }, limit: 200)
     throw PageError(
       .shape,
       "The first line of the table has none of the names of the first page's: \(first). It may be a row, or "
