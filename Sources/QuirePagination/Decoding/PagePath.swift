@@ -200,6 +200,20 @@ extension PagePath {
     return text.split(separator: " | ", omittingEmptySubsequences: false)
   }
 
+  /// The prefix that makes the path invalid in XML, and the error that says so; nil if it has none.
+  /// In JSON, such a name is as good as any.
+  package var prefixFault: (prefix: String, error: PageError)? {
+    guard xml == nil else { return nil }
+    do throws(XMLPathParser.Fault) {
+      _ = try XMLPathParser.parse(text[...])
+      return nil
+    } catch {
+      return error.prefix.map {
+        ($0, PageError(.shape, "The path \"\(text)\" \(error.complaint)."))
+      }
+    }
+  }
+
   /// The words for the path in a message.
   package var place: String { Self.place(text) }
 

@@ -64,6 +64,8 @@ struct XMLPathParser {
   /// An error in a path, as the end of the sentence "The path … ".
   struct Fault: Error {
     let complaint: String
+    /// The prefix before a name, if that is the error.
+    var prefix: String?
   }
 
   private var rest: Substring
@@ -192,7 +194,7 @@ struct XMLPathParser {
     if rest.hasPrefix(":") {
       throw Fault(
         complaint: "has the prefix \"\(local)\", but names match whatever their prefix is: leave "
-          + "it out, or write {namespace}name")
+          + "it out, or write {namespace}name", prefix: String(local))
     }
     return .local(String(local), namespace: namespace)
   }

@@ -38,7 +38,8 @@ public struct XMLItem: Sendable, CustomStringConvertible {
   /// Returns the value at a path below the element, nil if there is none, as
   /// `XMLDocument.value(at:)` does.
   public func value(at path: PagePath) throws -> JSONValue? {
-    try path.xml.flatMap { try index.value(at: $0, from: .element(node)) }
+    try index.checkPrefix(of: path)
+    return try path.xml.flatMap { try index.value(at: $0, from: .element(node)) }
   }
 
   /// Decodes the element as a type of yours.

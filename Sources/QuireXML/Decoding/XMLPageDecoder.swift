@@ -69,6 +69,7 @@ extension XMLPageDecoder: FieldDecoder {
     _ type: Value.Type, at path: PagePath, in document: any PageDocument
   ) throws -> Value?? {
     guard let document = document as? XMLDocument else { return nil }
+    try document.index.checkPrefix(of: path)
     guard let value = path.xml.flatMap({ document.index.place(of: $0) }) else { return .some(nil) }
     let context = XMLItemContext(document.index, options)
     context.item = value.node

@@ -37,9 +37,11 @@ public struct XMLDocument: PageDocument {
   /// Returns the value at `path`, nil if there is none: a string without white space around it, or
   /// an object for an element with child elements (as `XMLItem.value` maps it) and for `@*`.
   ///
-  /// Of several matches, the first of those nearest the root counts.
+  /// Of several matches, the first of those nearest the root counts. Throws `shape` for a path with
+  /// a prefix of the page's names.
   public func value(at path: PagePath) throws -> JSONValue? {
-    try path.xml.flatMap { try index.value(at: $0, from: .document) }
+    try index.checkPrefix(of: path)
+    return try path.xml.flatMap { try index.value(at: $0, from: .document) }
   }
 
   /// Returns the number of elements at `path`, without matches inside another match; nil for none.
@@ -74,12 +76,14 @@ public struct XMLDocument: PageDocument {
 
   /// Returns the value at `path` in the last item of the page, nil if there is none.
   public func value(at path: PagePath, inLastItemOf items: Pagination.Items) throws -> JSONValue? {
+    try index.checkPrefix(of: path)
     guard let xml = path.xml, let last = try index.items(of: items).last else { return nil }
     return try index.value(at: xml, from: .element(last))
   }
 
   /// Returns the value at `path` in each item of the page, in order; nil for an item without one.
   public func values(at path: PagePath, inItemsOf items: Pagination.Items) throws -> [JSONValue?] {
+    try index.checkPrefix(of: path)
     guard let xml = path.xml else { return [] }
     return try index.items(of: items).map { try index.value(at: xml, from: .element($0)) }
   }

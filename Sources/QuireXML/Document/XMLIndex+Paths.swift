@@ -220,14 +220,24 @@ extension XMLIndex {
     var all: [Int] = []
     var hasContainer = false
     for path in selector.paths {
+      try checkPrefix(of: path)
       guard let xml = path.xml else { continue }
       let found = try items(at: xml, path)
       if selector.takesFirst, !found.isEmpty { return found }
       all += found
       hasContainer = hasContainer || !found.isEmpty || hasPlace(for: xml)
     }
-    guard hasContainer || selector.absentMeansEmpty else { throw missing(selector) }
+    let canBeEmpty = selector.absentMeansEmpty && selector.paths.contains { $0.xml != nil }
+    guard hasContainer || canBeEmpty else { throw missing(selector) }
     return all
+  }
+
+  /// Throws `shape` for a path with a prefix of the page's names, because it would find nothing.
+  func checkPrefix(of path: PagePath) throws {
+    guard let fault = path.prefixFault, names.contains(where: { $0.prefix == fault.prefix }) else {
+      return
+    }
+    throw fault.error
   }
 
   /// Returns the items of a page that should have some. Even if they are optional, the root element
@@ -322,7 +332,7 @@ extension XMLIndex {
     return PageError(
       .shape, "The page has no items at \(paths). \(words)\(advice)",
       remedies: [.items(at: found)].compactMap(\.self)
-        + (selector.absentMeansEmpty
+        + (selector.absentMeansEmpty || selector.paths.allSatisfy { $0.xml == nil }
           ? [] : [.optional(selector, condition: "for a server that leaves an empty list out")]))
   }
 

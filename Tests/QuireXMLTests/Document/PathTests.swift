@@ -70,6 +70,31 @@ struct PathTests {
     #expect(document.count(at: "//link") == 3)
   }
 
+  @Test("X17: a path with a prefix of the page's names is refused with what to write instead")
+  func prefixes() throws {
+    let text = "<s:E xmlns:s='urn:s' xmlns:m='urn:m'><s:B><m:I>1</m:I></s:B></s:E>"
+    let document = try document(text)
+    let errors = [
+      #expect(throws: PageError.self) { try document.value(at: "/s:E/s:B/m:I") },
+      #expect(throws: PageError.self) { try document.value(at: "/E/B/m:I", outsideItemsOf: "/a") },
+      #expect(throws: PageError.self) { try document.value(at: "/m:I", inLastItemOf: "/E/B") },
+    ]
+    for error in errors {
+      #expect(error?.code == .shape)
+      #expect(error?.message.contains("or write {namespace}name") == true)
+    }
+    for items in ["/s:E/s:B/m:I", .optional("/s:E/s:B/m:I")] as [Pagination.Items] {
+      var session = try XMLRawPageDecoder().begin(DecodingContext(items: items))
+      try session.receive(Array(text.utf8))
+      _ = try session.finish()
+      let error = #expect(throws: PageError.self) { try session.items() }
+      #expect(error?.message.contains("has the prefix \"s\"") == true)
+      #expect(error?.remedies.isEmpty == true)
+    }
+    // A description of JSON may be asked about a page of XML, such as an error.
+    #expect(try document.value(at: "/hydra:view/hydra:next") == nil)
+  }
+
   @Test(
     "T9 X17: xml:base counts from the inside out",
     arguments: [
