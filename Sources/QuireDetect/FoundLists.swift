@@ -9,6 +9,8 @@ struct FoundLists: Sendable {
   /// The paths of the lists, the likeliest first.
   let paths: [String]
   private let isXML: Bool
+  /// Whether the elements at the first path are missing only because the path demands a namespace.
+  private let isOtherNamespace: Bool
 
   /// Finds the lists of `document`. Nil if the page has items, or has no list besides those that
   /// the continuation is read from. `isNamed` tells whether the caller wrote the path of the items:
@@ -20,8 +22,12 @@ struct FoundLists: Sendable {
     let nodes = document.outline.nodes.filter { !$0.isInList }
     // The root of a JSON page has no name, and so an empty path.
     isXML = nodes.first.map { !$0.path.isEmpty } ?? false
+    let named = items.paths.compactMap(\.xml)
+    let elements =
+      isXML && isNamed ? Self.elements(insteadOf: named, among: nodes) : (namesakes: 0, paths: [])
+    isOtherNamespace = elements.namesakes > 0
     if isXML, isNamed {
-      paths = Self.elements(insteadOf: items.paths.compactMap(\.xml), among: nodes)
+      paths = elements.paths
     } else if !isXML, items.absentMeansEmpty {
       let ways = pagination.next.bodyPaths
       paths = nodes.filter { $0.kind == .list && $0.count > 0 && !$0.leads(to: ways) }
@@ -34,26 +40,30 @@ struct FoundLists: Sendable {
 
   /// The lists in words, for a message.
   var description: String {
-    "found \(isXML ? "" : "arrays at ")\(paths.prefix(5).map { ServerText($0).description }.joined(separator: ", "))"
+    var shown = paths.prefix(5).map { ServerText($0).description }
+    if isOtherNamespace { shown[0] += " in another namespace" }
+    return "found \(isXML ? "" : "arrays at ")\(shown.joined(separator: ", "))"
   }
 
   /// Returns the elements that the path may have meant, the likeliest first: siblings of the
-  /// missing element with a similar name, an only sibling, and all repeated elements.
+  /// missing element with its name in another namespace, which are counted, or with a similar name,
+  /// an only sibling, and all repeated elements.
   private static func elements(
     insteadOf paths: [XMLPath], among nodes: [PageOutline.Node]
-  ) -> [String] {
+  ) -> (namesakes: Int, paths: [String]) {
     let elements = nodes.filter { !$0.path.contains("@") }
     let siblings = paths.flatMap { path in elements.filter { path.hasSibling(at: $0.path) } }
-    // An element of the right name that is excluded by a predicate or a namespace is probably no
-    // item.
     let names = paths.compactMap(\.lastName)
-    guard !siblings.contains(where: { names.contains($0.name) }) else { return [] }
+    let namesakes = siblings.filter { names.contains($0.name) }
+    // An element of the right name that is excluded by a predicate is probably no item.
+    guard namesakes.isEmpty || !paths.contains(where: \.hasPredicates) else { return (0, []) }
     let near = names.compactMap { name in NearestName.find(name, in: siblings.map(\.name)) }
     let alone = siblings.count == 1 && siblings[0].kind == .object
     let meant = siblings.filter { alone || near.contains($0.name) }
     let lists = elements.filter { $0.kind == .list && !PageOutline.isBesideItems($0.name) }
     var seen: Set<String> = []
-    return (meant + lists).map(\.path).filter { seen.insert($0).inserted }
+    let found = (namesakes + meant + lists).map(\.path).filter { seen.insert($0).inserted }
+    return (namesakes.count, found)
   }
 }
 
@@ -83,6 +93,14 @@ extension XMLPath {
   fileprivate var lastName: String? {
     guard case .element(.local(let name, _), _)? = steps.last else { return nil }
     return name
+  }
+
+  /// Whether a step has a predicate.
+  fileprivate var hasPredicates: Bool {
+    steps.contains { step in
+      guard case .element(_, let predicates) = step else { return false }
+      return !predicates.isEmpty
+    }
   }
 
   /// Whether `path`, a path of plain names, has the same parent as this path.

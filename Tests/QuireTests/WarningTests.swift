@@ -33,6 +33,11 @@ struct WarningTests {
       pagination: Pagination(next: .body("/next"), items: .optional("/items")),
       remedy: Remedy(.items, ["/records"])),
     Doubt(
+      code: .itemsNotFound, page: "<r xmlns='urn:d'><next/><i>4</i><i>5</i></r>",
+      pagination: Pagination(
+        next: .body("/r/next"), send: .query("p"), items: "/r/{urn:other}i"),
+      remedy: Remedy(.items, ["/r/i"])),
+    Doubt(
       code: .linkSentAsValue, page: #"{"data":[1],"next":"https://l.test/?page=2"}"#,
       pagination: Pagination(next: .body("/next"), send: .query("page"), items: "/data"),
       remedy: Remedy(.send, ["url"])),
