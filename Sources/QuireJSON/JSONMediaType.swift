@@ -25,7 +25,15 @@ enum JSONMediaType {
       The page is \(kind), not JSON, \(declared ?? "without a Content-Type"): a login page, a proxy \
       or another address answered. It starts with "\(quote(text, 256))".
       """,
-      remedies: isTable(text) ? [Remedy(.decoder, ["CSV"], condition: "if it is a table")] : [])
+      remedies: [remedy(for: text, contentType: contentType)].compactMap(\.self))
+  }
+
+  /// Returns the decoder that may fit the page; nil for HTML, and for other things.
+  private static func remedy(for text: ArraySlice<UInt8>, contentType: String?) -> Remedy? {
+    if isTable(text) { return Remedy(.decoder, ["CSV"], condition: "if it is a table") }
+    let isMarkup = text.first { !$0.isJSONWhiteSpace } == UInt8(ascii: "<")
+    guard isMarkup, !isHTML(text), !MediaType(contentType).isHTML else { return nil }
+    return Remedy(.decoder, ["XML"], condition: "if it is XML")
   }
 
   /// Whether the first two lines have the same number of commas, at least one, as in a table.
@@ -38,11 +46,15 @@ enum JSONMediaType {
 
   /// Whether the page is XML, by its declaration or its content type, and not HTML.
   private static func isXML(_ text: ArraySlice<UInt8>, contentType: String?) -> Bool {
+    guard !isHTML(text) else { return false }
+    let start = text.drop(while: \.isJSONWhiteSpace)
+    return start.starts(with: "<?xml ".utf8)
+      || start.first == UInt8(ascii: "<") && MediaType(contentType).format == .xml
+  }
+
+  private static func isHTML(_ text: ArraySlice<UInt8>) -> Bool {
     let start = String(decoding: text.prefix(1024), as: UTF8.self).lowercased()
-    guard !start.contains("<html"), !start.contains("<!doctype html") else { return false }
-    let trimmed = start.drop { $0.isWhitespace }
-    return trimmed.hasPrefix("<?xml ")
-      || trimmed.hasPrefix("<") && MediaType(contentType).format == .xml
+    return start.contains("<html") || start.contains("<!doctype html")
   }
 
   private static func isPlausible(_ first: UInt8, for contentType: String?) -> Bool {

@@ -26,6 +26,20 @@ struct JSONMediaTypeTests {
     #expect(error?.message.contains("\"\(quoted)\"") == true, "\(error as Any)")
   }
 
+  @Test(
+    "N25: a page that may be XML or a table has a remedy that says so, and HTML has none",
+    arguments: [
+      ("<r/>", "application/json", "XML"), ("<?xml version='1.0'?><r/>", "application/json", "XML"),
+      ("a,b\n1,2\n", "text/plain", "CSV"), ("<html>", "application/json", nil),
+      ("<h1>x</h1>", "text/html", nil), ("Log in", "application/xml", nil),
+    ] as [(String, String, String?)])
+  func remedies(page: String, contentType: String, decoder: String?) {
+    let error = #expect(throws: PageError.self) {
+      try decode(self.decoder, page, contentType: contentType)
+    }
+    #expect(error?.remedies.first?.values.first == decoder)
+  }
+
   @Test("N25: at most 256 bytes are quoted")
   func quoteLength() {
     let page = "<" + String(repeating: "a", count: 1_000)

@@ -98,11 +98,24 @@ public struct AutomaticPageDecoder<Item: Sendable>: PageDecoder {
       // HTML comes from a login page or a proxy, which the JSON decoder's error explains better.
       if startsAsHTML { return .json }
       let names = allowed.map(\.words).joined(separator: " or ")
+      let start = ServerText(bytes: head).description
+      // More of the page may follow. "…" marks a cut, so that redaction recognises half a secret.
+      let quote = start.hasSuffix("…") ? start : start + "…"
       throw PageError(
         .unexpectedMediaType,
-        "The page looks like \(looks.words), and the pages of this listing are \(names): an error in "
-          + "another format, or another server, answered. If the listing comes in both, leave "
-          + "\"formats\" out of its description.")
+        "The page looks like \(Self.words(for: first, declared)), and the pages of this listing are \(names): "
+          + "an error in another format, or another server, answered. If the listing comes in both, leave "
+          + "\"formats\" out of its description. The page starts with \"\(quote)\".")
+    }
+
+    /// Returns the words for a format by a page's first significant byte, or the one it declares.
+    private static func words(for first: UInt8, _ declared: PageFormat?) -> String {
+      switch first {
+      case UInt8(ascii: "<"): PageFormat.xml.words
+      case UInt8(ascii: "{"), UInt8(ascii: "["): PageFormat.json.words
+      default:
+        declared.map { $0.isSelfDelimiting ? "something else" : $0.words } ?? "something else"
+      }
     }
 
     /// Whether the page starts as HTML. Later tags do not count: a cell or a text may hold some.

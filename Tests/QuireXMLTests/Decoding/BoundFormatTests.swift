@@ -99,6 +99,19 @@ struct BoundFormatTests {
   }
 
   @Test(
+    "12-L2: what came in place of XML is named by its start, and quoted",
+    arguments: [
+      ("Service unavailable", "text/plain", "something else"), ("%PDF-1.4", nil, "something else"),
+      ("a,b\n1,2\n", "text/csv", "CSV"), ("[1]", "application/json", "JSON"),
+    ] as [(String, String?, String)])
+  func inPlaceOfXML(body: String, type: String?, words: String) async {
+    let error = await run(.atom, [(type, body)]).error
+    #expect(error?.code == .unexpectedMediaType)
+    #expect(error?.message.contains("looks like \(words), ") == true, "\(error?.message ?? "")")
+    #expect(error?.message.contains("starts with \"\(body.prefix(3))") == true)
+  }
+
+  @Test(
     "12-L2, H27: an answer with none of the named members is no page, where items are optional too")
   func foreignPage() async {
     let google = Pagination.google.items(at: "/books")
