@@ -37,6 +37,7 @@ struct DetectCommand: AsyncParsableCommand {
     let links = try request.linkPolicy()
     var configuration = PageClient.Configuration()
     try request.limit(&configuration)
+    format.format.ask(by: &configuration)
     configuration.retry.refusesWaits = true
     let client = PageClient(transport: try request.transport(), configuration: configuration)
     let decoder = RawItem.decoder(for: format.format, raw: false, xmlLimits: .api)

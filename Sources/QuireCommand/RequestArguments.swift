@@ -105,6 +105,22 @@ struct FormatArguments: ParsableArguments {
   var data: String?
 }
 
+extension FormatArguments.Format {
+  /// Makes requests ask for the format, unless their own fields or the description's ask for
+  /// another.
+  func ask(by configuration: inout PageClient.Configuration) {
+    let format: PageFormat
+    switch self {
+    case .auto: return
+    case .json: format = .json
+    case .xml: format = .xml
+    case .csv: format = .csv
+    case .jsonl: format = .jsonLines
+    }
+    configuration.headers[.accept] = PageFormat.accept([format])
+  }
+}
+
 extension RequestArguments {
   /// Returns the URL with the parameters of the command line. Throws a usage error if it cannot be
   /// requested.

@@ -47,6 +47,22 @@ struct ExportFormatTests {
     }
   }
 
+  @Test("12-L2: --format asks the server for it, unless a field asks for another")
+  func acceptedFormat() async throws {
+    for (options, type) in [
+      ([], "application/json"), (["--format", "xml"], "application/xml"),
+      (["--format", "csv"], "text/csv"), (["--format", "csv", "-H", "Accept: a/b"], "a/b"),
+      (["--preset", "activityStreams", "--format", "json"], "application/activity+json"),
+    ] as [([String], String)] {
+      let server = try Self.listing()
+      defer { server.stop() }
+      let how = options + (options.contains("--preset") ? [] : Self.how)
+      _ = try await Command.quire(["export", server.url("/list"), "--retries", "0"] + how)
+      let accept = server.requests.first?.values(of: "Accept").first
+      #expect(accept?.split(separator: ",").first.map(String.init) == type, "\(options)")
+    }
+  }
+
   @Test("--raw keeps elements, with the namespaces around them, and the white space of JSON")
   func raw() async throws {
     let server = try Self.listing()

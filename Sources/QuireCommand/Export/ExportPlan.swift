@@ -262,7 +262,9 @@ extension ExportPlan {
 
   /// Returns the listing, read by a client with `configuration`.
   func cursor(_ configuration: PageClient.Configuration) -> Cursor<RawItem> {
-    PageClient(transport: transport, configuration: configuration).audited.cursor(
+    var configuration = configuration
+    format.ask(by: &configuration)
+    return PageClient(transport: transport, configuration: configuration).audited.cursor(
       at: url, pagination: pagination, pageSize: pageSize, request: request,
       decoder: RawItem.decoder(for: format, raw: isRaw, xmlLimits: xmlLimits))
   }

@@ -475,7 +475,7 @@ final class Exchange {
     } else if fields.contains(.contentType) {
       fields[.contentType] = nil
     }
-    if !fields.contains(.accept) { fields.append(Self.accept) }
+    if !fields.contains(.accept) { fields.append(listing.accept) }
     var path = hop.url.path.isEmpty ? "/" : hop.url.path
     if let query = hop.url.query { path += "?" + query }
     let head = HTTPRequest(
@@ -487,9 +487,6 @@ final class Exchange {
       addresses: listing.addresses(of: hop.origin), origin: hop.origin,
       keepsConnection: shared.configuration.keepsConnections)
   }
-
-  private static let accept = HTTPField(
-    name: .accept, value: "application/json, application/xml;q=0.9, */*;q=0.5")
 
   /// The maximum number of bytes to read of a body that is not a page.
   static let longestRefusal = 64 << 10

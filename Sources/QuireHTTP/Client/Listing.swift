@@ -38,6 +38,8 @@ package final class Listing: Sendable {
   let sizes: PageSizes?
   /// Notes the format of the first page, which later pages must have.
   let format = PageFormatNote()
+  /// The field that asks for pages in the formats of its description.
+  let accept: HTTPField
 
   /// Throws `invalidArgument` or `invalidURL` if the description or the URL cannot work.
   package init(
@@ -60,6 +62,7 @@ package final class Listing: Sendable {
     interval = Duration.wait(seconds: pagination.policy.pacing.interval) ?? .zero
     sizes = pagination.size?.send == nil ? nil : engine.pageSize.map(PageSizes.init)
     account = Self.account(client.shared.configuration.keeper, home, ownSecrets)
+    accept = HTTPField(name: .accept, value: PageFormat.accept(pagination.formats))
     for notice in engine.notices { client.shared.emit(.warning, .adjusted(notice)) }
   }
 

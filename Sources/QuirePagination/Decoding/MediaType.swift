@@ -58,3 +58,26 @@ package struct MediaType {
     return nil
   }
 }
+
+extension PageFormat {
+  /// Returns the value of an Accept field (RFC 9110, section 12.5.1) for pages in one of the
+  /// formats, the first preferred; for pages in any format if there are none. Other types are
+  /// accepted too, because servers call their pages many things.
+  package static func accept(_ formats: [PageFormat]) -> String {
+    guard let first = formats.first else {
+      return "application/json, application/xml;q=0.9, */*;q=0.5"
+    }
+    let others = formats.dropFirst().flatMap(\.mediaTypes).map { $0 + ";q=0.9" }
+    return (first.mediaTypes + others + ["*/*;q=0.5"]).joined(separator: ", ")
+  }
+
+  /// The types that pages of the format have, the usual one first.
+  private var mediaTypes: [String] {
+    switch self {
+    case .json: ["application/json"]
+    case .xml: ["application/xml", "text/xml", "application/atom+xml"]
+    case .csv: ["text/csv"]
+    case .jsonLines: ["application/x-ndjson", "application/jsonl"]
+    }
+  }
+}

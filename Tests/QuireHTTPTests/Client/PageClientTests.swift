@@ -40,6 +40,24 @@ struct PageClientTests {
     #expect(server.requests.map(\.url) == [url, "https://api.test/items?page=2"])
   }
 
+  @Test(
+    "12-L2: requests ask for the formats of their description, and for others only if they must",
+    arguments: [
+      ([], "application/json, application/xml;q=0.9, */*;q=0.5"),
+      ([.json], "application/json, */*;q=0.5"),
+      ([.xml], "application/xml, text/xml, application/atom+xml, */*;q=0.5"),
+      ([.csv, .json], "text/csv, application/json;q=0.9, */*;q=0.5"),
+    ] as [([PageFormat], String)])
+  func acceptedFormats(formats: [PageFormat], accept: String) async throws {
+    for (fields, expected) in [([:], accept), ([.accept: "a/b"], "a/b")] as [(HTTPFields, String)] {
+      let server = CannedServer([.json(#"{"items":[1]}"#)])
+      let cursor = PageClient(transport: server).cursor(
+        of: Int.self, at: url, pagination: links.formats(formats), request: .init(headers: fields))
+      _ = await failure(of: cursor)
+      #expect(server.requests.first?.head.headerFields[.accept] == expected)
+    }
+  }
+
   @Test("A listing's parameters are encoded strictly, and take the place of the URL's own")
   func parameters() async throws {
     let server = CannedServer([.json(nextURL), .json(#"{"items":[3]}"#)])
