@@ -7,31 +7,37 @@ enum CursorCheck {
   /// The most bytes of a text in a body, where names of shards or a search's state may be long.
   private static let longestInBody = 256 << 10
 
-  /// Throws `invalidCursor` for control characters, which could end a header field or a request
-  /// line, and for values too long to be sent by `placement`.
+  /// Throws `invalidCursor` for values too long to be sent by `placement`, and for control
+  /// characters that it does not encode, which could end a header field or a request line.
   static func check(_ value: JSONValue, by placement: Pagination.Placement) throws(PageError) {
-    guard !placement.isInBody else { return try checkTexts(value, longestInBody) }
-    try checkTexts(value, longest)
+    let encodes = placement.encodesControls
+    guard !placement.isInBody else { return try checkTexts(value, longestInBody, encodes) }
+    try checkTexts(value, longest, encodes)
     if case .array = value { try checkLength(value.description.utf8.count, longest) }
     if case .object = value { try checkLength(value.description.utf8.count, longest) }
   }
 
-  private static func checkTexts(_ value: JSONValue, _ longest: Int) throws(PageError) {
+  private static func checkTexts(
+    _ value: JSONValue, _ longest: Int, _ encodesControls: Bool
+  ) throws(PageError) {
     switch value {
     case .null, .bool: break
-    case .number(let text), .string(let text): try check(text, longest)
+    case .number(let text), .string(let text): try check(text, longest, encodesControls)
     case .array(let elements):
-      for element in elements { try checkTexts(element, longest) }
+      for element in elements { try checkTexts(element, longest, encodesControls) }
     case .object(let members):
       for member in members {
-        try check(member.name, longest)
-        try checkTexts(member.value, longest)
+        try check(member.name, longest, encodesControls)
+        try checkTexts(member.value, longest, encodesControls)
       }
     }
   }
 
-  private static func check(_ text: String, _ longest: Int) throws(PageError) {
+  private static func check(
+    _ text: String, _ longest: Int, _ encodesControls: Bool
+  ) throws(PageError) {
     try checkLength(text.utf8.count, longest)
+    guard !encodesControls else { return }
     var text = text
     if let byte = text.withUTF8({ $0.first { $0 < 0x20 || $0 == 0x7F } }) {
       throw PageError(
@@ -54,5 +60,16 @@ extension Pagination.Placement {
   fileprivate var isInBody: Bool {
     if case .firstOf(let placements) = self { return placements.allSatisfy(\.isInBody) }
     return self == .request || bodyKind != nil
+  }
+
+  /// Whether control characters of a value are encoded: honest keys and cursors have some, such as
+  /// the line feeds of base 64.
+  fileprivate var encodesControls: Bool {
+    switch self {
+    case .query(_, let encoding), .path(_, let encoding): encoding != .verbatim
+    case .jsonBody, .bodyMerge, .form: true
+    case .url, .header, .xmlBody, .placeholder, .queryMerge, .request, .itemRange: false
+    case .firstOf(let placements): placements.allSatisfy(\.encodesControls)
+    }
   }
 }

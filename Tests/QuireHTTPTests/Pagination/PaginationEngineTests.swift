@@ -251,7 +251,7 @@ struct PaginationEngineTests {
       .object([JSONValue.Member("k\u{1}", "v")]),
     ])
   func invalidCursor(_ token: JSONValue) throws {
-    let engine = try makeEngine(Pagination(next: .body("/next"), send: .query("t")))
+    let engine = try makeEngine(Pagination(next: .body("/next"), send: .header("X-Cursor")))
     let checkpoint = #expect(throws: PageError.self) {
       try engine.builder.request(at: Position(["token": token]))
     }
@@ -260,6 +260,29 @@ struct PaginationEngineTests {
     let continuation = engine.finder.continuation(after: answer, itemCount: 1)
     #expect(continuation.next == nil)
     #expect(continuation.nextFailure?.code == .invalidCursor)
+  }
+
+  @Test("R14: control characters of a cursor are sent where they are encoded, and nowhere else")
+  func encodedControls() throws {
+    let token: JSONValue = ["k": "a\tb\u{0}\n"]
+    let get = try makeEngine(Pagination(next: .body("/next"), send: .query("t")))
+    #expect(try get.builder.request(at: Position(["token": "a\n\u{0}"])).url.hasSuffix("t=a%0A%00"))
+    for send in [Pagination.Placement.jsonBody("/after"), .form("after")] {
+      let post = try makeEngine(Pagination(next: .body("/next"), send: send), method: .post)
+      let continuation = post.finder.continuation(
+        after: try answer(post, "{\"next\":\(token)}"), itemCount: 1)
+      let position = try #require(continuation.next)
+      #expect(try post.builder.request(at: position).body != .none)
+    }
+    for send in [
+      Pagination.Placement.query("t", encoding: .verbatim), .header("X-T"), .queryMerge, .url,
+    ] {
+      let engine = try makeEngine(Pagination(next: .body("/next"), send: send))
+      let continuation = engine.finder.continuation(
+        after: try answer(engine, "{\"next\":\"https://a.test/x?\\u0001=1\"}"), itemCount: 1)
+      #expect(continuation.next == nil)
+      #expect(continuation.nextFailure?.code == .invalidCursor)
+    }
   }
 
   @Test("A cursor of 8 KiB can be sent")
