@@ -59,6 +59,29 @@ import Testing
     }
   }
 
+  @Test("16-Table: columns and keys find elements of XML that stand apart, and follow XML paths")
+  func apartElements() async throws {
+    let server = try FaultServer { _ in
+      [
+        .respond(
+          "<r xmlns:p='u'><i><id>1</id><p:n>a</p:n></i><i><id>2</id><l r='x' h='y'/><p:n>b</p:n><l/></i></r>",
+          headers: [("Content-Type", "application/xml")])
+      ]
+    }
+    defer { server.stop() }
+    let how = ["export", server.url("/"), "--next", "linkHeader", "--items", "/r/i"]
+    let place = try Place()
+    let file = place.folder.appending(path: "x.csv")
+    let table = try await Command.quire(
+      how + ["-o", file.path, "--columns", "id,n,h=/l[@r='x']/@h"])
+    #expect(table.status == 0, "\(table.errors)")
+    #expect(try String(contentsOf: file, encoding: .utf8) == "id,n,h\r\n1,a,\r\n2,b,y\r\n")
+    let database = try await Command.quire(
+      how + ["-o", place.path, "--table", "t", "--key", "/id"])
+    #expect(database.status == 0, "\(database.errors)")
+    #expect(try place.rows("SELECT id FROM t ORDER BY id") == ["1", "2"])
+  }
+
   @Test(
     "16-Table: an export into a database goes on after SIGKILL at any page, and holds all once",
     .timeLimit(.minutes(15)))

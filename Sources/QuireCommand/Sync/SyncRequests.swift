@@ -99,7 +99,9 @@ struct SyncRequests: Sendable {
   }
 
   private func adding(_ members: String, to item: RawItem) throws -> RawItem {
-    for (name, path) in addedMembers where try item.compact(at: path) != nil {
+    // An item of XML finds elements by names that are not those of its members.
+    let own = try item.isIndexedObject ? item : RawItem(Array(item.bytes))
+    for (name, path) in addedMembers where try own.compact(at: path) != nil {
       throw PageError(
         .invalidArgument,
         "Items of \(ServerText(listing.name)) have a member \(ServerText(name)) of their own, which with would "

@@ -53,9 +53,6 @@ package struct TableShape: Sendable {
   func object(of item: RawItem) throws -> RawItem {
     if columns == nil, extras.isEmpty, item.isIndexedObject { return item }
     let isObject = item.bytes.first == UInt8(ascii: "{")
-    guard columns != nil || !extras.isEmpty else {
-      return try RawItem(isObject ? Array(item.bytes) : Self.object(of: [("value", item.bytes)]))
-    }
     var members: [(String, ArraySlice<UInt8>)] = []
     for (name, path) in extras where isObject || !path.steps.isEmpty {
       guard let value = try item.compact(at: path) else { throw Self.unfit(path) }
@@ -63,6 +60,11 @@ package struct TableShape: Sendable {
     }
     guard let columns else {
       guard isObject else { return try RawItem(Self.object(of: members + [("value", item.bytes)])) }
+      if !item.isIndexedObject {
+        let row = try RawItem(Array(item.bytes))
+        members += try hiddenKeys(of: item, row)
+        if members.isEmpty { return row }
+      }
       // The item's own members follow the parts of the key.
       let own = item.bytes.dropFirst().drop { $0 <= 0x20 }
       var text = Self.object(of: members)
@@ -74,6 +76,19 @@ package struct TableShape: Sendable {
       members.append((column.name, try item.compact(at: column.path)?[...] ?? Self.null))
     }
     return try RawItem(Self.object(of: members))
+  }
+
+  /// Returns the parts of the key that an item of XML has, but not as members of `row`, its JSON:
+  /// their elements stand apart there, or have a prefix.
+  private func hiddenKeys(
+    of item: RawItem, _ row: RawItem
+  ) throws -> [(String, ArraySlice<UInt8>)] {
+    try (key?.paths ?? []).compactMap { path in
+      guard let name = path.memberName, try row.compact(at: path) == nil,
+        let value = try item.compact(at: path)
+      else { return nil }
+      return (name, value[...])
+    }
   }
 
   /// Returns an object with only the key of an item.

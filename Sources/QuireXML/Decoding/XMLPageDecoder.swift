@@ -164,7 +164,7 @@ public struct XMLRawPageDecoder: PageDecoder {
         mapping.append(node, to: &text)
         ends.append(text.count)
       }
-      let items = MappedItems(text: text, ends: ends)
+      let items = MappedItems(text: text, ends: ends, index: index, nodes: nodes)
       return { number in RawItem(items, node: number) }
     }
   }
@@ -175,6 +175,9 @@ private struct MappedItems: RawItemStorage {
   let text: [UInt8]
   /// The end of each item in `text`.
   let ends: [Int]
+  let index: XMLIndex
+  /// The element of each item.
+  let nodes: [Int]
 
   func bytes(of item: Int) -> ArraySlice<UInt8> {
     text[(item == 0 ? 0 : ends[item - 1])..<ends[item]]
@@ -183,6 +186,12 @@ private struct MappedItems: RawItemStorage {
   func appendCompact(_ item: Int, to output: inout [UInt8]) { output += bytes(of: item) }
 
   func value(of item: Int) throws -> JSONValue { try JSONValue(parsing: bytes(of: item)) }
+
+  /// Returns the value at a path in the JSON; where it has none, that of the elements at the path.
+  /// In the JSON, elements that stand apart are within `#content`, and names have their prefixes.
+  func value(at path: PagePath, of item: Int) throws -> JSONValue? {
+    try value(of: item).value(at: path) ?? index.mapped(at: path, below: nodes[item])
+  }
 
   func decode<Value: Decodable>(
     _ type: Value.Type, of item: Int, with decoder: JSONDecoder

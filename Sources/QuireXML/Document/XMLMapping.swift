@@ -181,6 +181,36 @@ struct XMLMapping {
 }
 
 extension XMLIndex {
+  /// Returns the mapped value at a path below an element; a list for several, and nil for none. A
+  /// path with prefixes goes by the names as the page writes them.
+  func mapped(at path: PagePath, below node: Int) throws -> JSONValue? {
+    let own = path.xml.map { self.matches(of: $0, from: .element(node)) }
+    guard let matches = own ?? spelledMatches(of: path, below: node) else { return nil }
+    if case .attribute(.any)? = matches.tail { return try value(of: matches) }
+    let values = try outermost(matches).compactMap { node -> JSONValue? in
+      switch matches.tail {
+      case .attribute(let name)?:
+        attributes(of: node).first { self.matches(name, $0) }.map { .string(string(of: $0)) }
+      case .text?:
+        hasText(node) ? .string(withText(of: node) { String(checkedUTF8: $0) }) : nil
+      case .element?, nil: try XMLMapping(self).value(of: node)
+      }
+    }
+    return values.count > 1 ? .array(values) : values.first
+  }
+
+  /// Returns the elements with the names of a path, prefixes included; nil if it has other steps.
+  private func spelledMatches(of path: PagePath, below node: Int) -> Matches? {
+    var elements = [node]
+    for step in path.steps {
+      guard case .name(let name) = step else { return nil }
+      elements = elements.flatMap { parent in
+        children(of: parent).filter { self.name(of: $0).qualified == name }
+      }
+    }
+    return Matches(elements: elements)
+  }
+
   /// The spelling of an element's name: see `Name.spelling`.
   @inline(__always)
   fileprivate func spelling(of node: Int) -> Int { names[records[node].name].spelling }
