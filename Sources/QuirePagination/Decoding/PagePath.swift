@@ -14,8 +14,8 @@ package import QuireCore
 /// namespace, `*` takes any. Behind a name: `[2]`, `[last()]`, `[@rel='next']`, `[status='open']`
 /// (a child's text), `[relation/@value='next']` (a child's attribute), `[status]` (the child
 /// exists, even if it is empty), `[contains(status, '507')]`, and `not(…)` around one of these. A
-/// path may end in `@name`, `@*` or `text()`. Text is trimmed, and an empty element counts as
-/// absent. Below an item, `/` stands for the item.
+/// path may end in `@name`, `@*` or `text()`. Text is trimmed, but for spaces around a cursor, and an
+/// empty element counts as absent. Below an item, `/` stands for the item.
 ///
 /// **Both**: one path serves both formats where the two agree. Where they do not, write the
 /// pointer, ` | ` and the XML path: `/nextCursorMark | //str[@name='nextCursorMark']`. A path that
@@ -28,7 +28,14 @@ public struct PagePath: Hashable, Sendable {
   package let steps: [Step]
 
   /// The path in the XML grammar; nil if it is invalid there.
-  package let xml: XMLPath?
+  package private(set) var xml: XMLPath?
+
+  /// The path for a value that is sent back as it came: a key may begin or end with a space.
+  var keepingSpaces: PagePath {
+    var path = self
+    path.xml?.keepsSpaces = true
+    return path
+  }
 
   package enum Step: Hashable, Sendable {
     /// A member of that name; in an array, the element at that index when the name is one.

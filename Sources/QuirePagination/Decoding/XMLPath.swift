@@ -7,6 +7,10 @@ package struct XMLPath: Hashable, Sendable {
   /// The steps down, in order; none for the context. Only the last may be an attribute or text.
   package var steps: [Step]
 
+  /// Whether spaces around a text that is no number are a part of the value. Line breaks and tabs
+  /// never are: they are layout.
+  package var keepsSpaces = false
+
   package enum Step: Hashable, Sendable {
     /// Child elements that pass every predicate, tested from left to right.
     case element(Name, [Predicate])

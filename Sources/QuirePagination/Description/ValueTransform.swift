@@ -42,7 +42,8 @@ extension Pagination {
     /// Throws `invalidCursor` for a value that cannot be transformed.
     func apply(to value: JSONValue, pageSize: Int?) throws(PageError) -> JSONValue? {
       switch self {
-      case .queryItem(let name): return value.link.flatMap { PageAnswer.queryItem(name, of: $0) }
+      case .queryItem(let name):
+        return value.link.flatMap { PageAnswer.queryItem(name, of: $0.trimmingBlanks) }
       case .formDecoded:
         return .string(PercentEncoding.decode(value.plainText, plusIsSpace: true))
       case .adding(let number): return try Self.sum(value, number)

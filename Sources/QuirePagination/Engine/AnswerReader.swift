@@ -178,7 +178,7 @@ package struct AnswerReader: EnginePart {
   /// Returns the last item's key, or an earlier one, behind which the walk may start over.
   func anchor(after answer: PageAnswer) throws -> JSONValue? {
     guard case .reanchor(_, let path) = pagination.policy.expiry else { return nil }
-    let key = try answer.document.value(at: path, inLastItemOf: items)
+    let key = try answer.document.value(at: path.keepingSpaces, inLastItemOf: items)
     return key.flatMap { $0.isBlank ? nil : $0 } ?? answer.requestedBookmark?.anchor
   }
 

@@ -250,17 +250,18 @@ package struct ContinuationFinder: EnginePart {
       case .linkHeader(let rel, let conditions):
         try link(rel, where: conditions, in: answer)
       case .header(let name): try cursor(inField: name, of: answer)
-      case .body(let path): try bodyValue(at: path, in: answer)
-      case .lastItem(let path): try answer.document.value(at: path, inLastItemOf: items)
+      case .body(let path): try bodyValue(at: path.keepingSpaces, in: answer)
+      case .lastItem(let path):
+        try answer.document.value(at: path.keepingSpaces, inLastItemOf: items)
       case .firstItem(let path):
-        try answer.document.values(at: path, inItemsOf: items).first ?? nil
+        try answer.document.values(at: path.keepingSpaces, inItemsOf: items).first ?? nil
       case .maxItem(let path):
-        try answer.document.values(at: path, inItemsOf: items)
+        try answer.document.values(at: path.keepingSpaces, inItemsOf: items)
           .compactMap { $0?.isBlank == false ? $0 : nil }
           .max { $0.isLess(than: $1) }
       case .transformed(.lastItem(let path), .jsonText):
         // As JSON, null and an empty text are keys like any other, for example in CouchDB's views.
-        try answer.document.value(at: path, inLastItemOf: items)
+        try answer.document.value(at: path.keepingSpaces, inLastItemOf: items)
           .map { JSONValue.string($0.description) }
       case .transformed(let source, .formDecoded(when: let condition?))
       where try !answer.matches(condition, items: items):
@@ -342,6 +343,7 @@ package struct ContinuationFinder: EnginePart {
     pagination.end.contains { rule in
       guard case .noNext(let sentinels) = rule else { return false }
       return sentinels.contains(value.plainText)
+        || sentinels.contains(value.plainText.trimmingBlanks)
     }
   }
 

@@ -19,6 +19,8 @@ extension XMLIndex {
     var elements: [Int]
     /// The last step of the path, if it is an attribute or text.
     var tail: XMLPath.Step?
+    /// See `XMLPath.keepsSpaces`.
+    var keepsSpaces = false
   }
 
   func matches(of path: XMLPath, from context: Context) -> Matches {
@@ -40,7 +42,7 @@ extension XMLIndex {
       let test = NameTest(name, in: self, for: span(of: context))
       elements = elements.flatMap { select(children(of: $0).filter(test.passes), predicates) }
     }
-    return Matches(elements: elements.sorted(), tail: tail)
+    return Matches(elements: elements.sorted(), tail: tail, keepsSpaces: path.keepsSpaces)
   }
 
   private func span(of context: Context) -> Range<Int> {

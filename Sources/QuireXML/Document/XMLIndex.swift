@@ -164,11 +164,13 @@ final class XMLIndex: @unchecked Sendable {
   }
 
   /// Returns the element's own text without white space around it; nil if nothing is left.
-  func trimmedText(of node: Int) -> String? {
-    withText(of: node) {
-      let trimmed = XMLText.trimmed($0)
-      return trimmed.isEmpty ? nil : String(checkedUTF8: trimmed)
-    }
+  func trimmedText(of node: Int, keepsSpaces: Bool = false) -> String? {
+    withText(of: node) { trimmed($0, keepsSpaces: keepsSpaces) }
+  }
+
+  private func trimmed(_ bytes: UnsafeBufferPointer<UInt8>, keepsSpaces: Bool) -> String? {
+    let trimmed = keepsSpaces ? XMLText.trimmedOfLayout(bytes) : XMLText.trimmed(bytes)
+    return trimmed.isEmpty ? nil : String(checkedUTF8: trimmed)
   }
 
   /// The place in the page where the source begins.
@@ -218,22 +220,18 @@ extension XMLIndex {
         attributes(of: node).map { .init(name(of: $0).qualified, .string(string(of: $0))) })
     case .attribute(let name)?:
       let attribute = attributes(of: node).first { self.matches(name, $0) }
-      return attribute.flatMap { trimmed(value(of: $0)) }
-    case .text?: return trimmedText(of: node).map(JSONValue.string)
-    case .element?, nil:
-      if hasChildren(node) { return try XMLMapping(self).value(of: node) }
-      return trimmedText(of: node).map(JSONValue.string)
+      return attribute.flatMap { trimmed(value(of: $0), keepsSpaces: matches.keepsSpaces) }
+        .map(JSONValue.string)
+    case .element? where hasChildren(node), nil where hasChildren(node):
+      return try XMLMapping(self).value(of: node)
+    case .text?, .element?, nil:
+      return trimmedText(of: node, keepsSpaces: matches.keepsSpaces).map(JSONValue.string)
     }
   }
 
   /// Returns the element that the value at a path comes from.
   func place(for path: XMLPath, from context: Context) -> Int? {
     nearest(matches(of: path, from: context))
-  }
-
-  private func trimmed(_ bytes: UnsafeBufferPointer<UInt8>) -> JSONValue? {
-    let trimmed = XMLText.trimmed(bytes)
-    return trimmed.isEmpty ? nil : .string(String(checkedUTF8: trimmed))
   }
 
   /// Returns the first of the matches nearest the root; for a path to an attribute, of those that

@@ -420,4 +420,18 @@ package enum XMLText {
     while end > start, isSpace(bytes[end - 1]) { end -= 1 }
     return UnsafeBufferPointer(rebasing: bytes[start..<end])
   }
+
+  /// Returns the bytes without white space at an end where it is more than spaces, and without any
+  /// around a whole number; empty for white space alone.
+  static func trimmedOfLayout(
+    _ bytes: UnsafeBufferPointer<UInt8>
+  ) -> UnsafeBufferPointer<UInt8> {
+    let inner = trimmed(bytes)
+    guard !inner.allSatisfy({ (0x30...0x39).contains($0) }) else { return inner }
+    let before = bytes.prefix(while: isSpace)
+    let behind = bytes.suffix(from: (bytes.lastIndex { !isSpace($0) } ?? bytes.startIndex) + 1)
+    let start = before.allSatisfy { $0 == 0x20 } ? bytes.startIndex : before.endIndex
+    let end = behind.allSatisfy { $0 == 0x20 } ? bytes.endIndex : behind.startIndex
+    return UnsafeBufferPointer(rebasing: bytes[start..<end])
+  }
 }

@@ -2,6 +2,7 @@ import TestSupport
 import Foundation
 import QuireCore
 import QuireTesting
+import QuireXML
 import Testing
 
 @testable import QuireDetect
@@ -34,6 +35,28 @@ struct PresetTests {
     let pagination = try Pagination.preset(named: name)
     #expect(try Pagination(json: pagination.json.utf8) == pagination)
     for listing in SyntheticListing.all(name, pagination.example) { try await listing.drain() }
+  }
+
+  @Test(
+    "A key of XML that begins or ends with a space is sent back whole, and layout is no part of it",
+    arguments: [
+      (" lead", "%20lead"), ("k ", "k%20"), ("\n  k\n", "k"), ("a b", "a%20b"), ("\t k ", "k%20"),
+      (" 12 ", "12"),
+    ])
+  func keysWithSpaces(key: String, sent: String) async throws {
+    func page(_ key: String, _ isTruncated: Bool) -> TransportResponse {
+      .status(
+        200, ["Content-Type": "application/xml"],
+        """
+        <ListBucketResult><IsTruncated>\(isTruncated)</IsTruncated>\
+        <Contents><Key>\(key)</Key></Contents></ListBucketResult>
+        """)
+    }
+    let server = CannedServer([page(key, true), page("z", false)])
+    let cursor = PageClient(transport: server).cursor(
+      at: "https://a.test/b", pagination: .s3v1, decoder: XMLRawPageDecoder())
+    #expect(try await cursor.items.collect().count == 2)
+    #expect(server.requests.last?.url.hasSuffix("marker=\(sent)") == true)
   }
 
   @Test("Names and aliases are each taken once, and a misspelt alias is suggested")
