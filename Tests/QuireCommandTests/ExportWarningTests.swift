@@ -41,6 +41,24 @@ struct ExportWarningTests {
     #expect(try await warnings("[1]", ["--next", "link"]).isEmpty)
   }
 
+  @Test("A chosen column that no item had is warned of, in every format, and a sparse one is not")
+  func emptyColumns() async throws {
+    for page in [
+      #"[{"id":1},{"id":2,"b":null}]"#, "<r><i><id>1</id></i><i><id>2</id><b/></i></r>",
+    ] {
+      let folder = try TemporaryFolder()
+      let said = try await warnings(
+        page,
+        ["--next", "linkHeader", "--columns", "id,b,nosuch,x=/y/z", "-o", folder.path("x.csv")])
+      let found = said.filter { $0.hasPrefix("warning: ") }
+      #expect(
+        found == [
+          #"warning: no item of this run had anything at "/nosuch", for the column "nosuch"."#,
+          #"warning: no item of this run had anything at "/y/z", for the column "x"."#,
+        ])
+    }
+  }
+
   @Test("A next link that is sent as a value is warned of, and one that is followed is not")
   func unfollowedLink() async throws {
     let page = "{\"data\": [1], \"next\": \"http://127.0.0.1/things?page=2\"}"

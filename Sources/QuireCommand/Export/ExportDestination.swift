@@ -2,6 +2,7 @@ import Foundation
 import Quire
 import QuireCore
 import QuireExport
+import QuirePagination
 import Synchronization
 
 /// The destination of an export of the command line: one of the library's sinks or a stream,
@@ -28,7 +29,7 @@ struct ExportDestination: Sink {
         isContinued: isContinued, from: session.checkpoint?.aside, opening.isStopping, record)
       return Session(
         base: session, aside: BadItemWriter(aside, meter: meter), record: record,
-        file: base as? FileSink)
+        file: base as? FileSink, columns: files.columns)
     } catch {
       await session.close()
       throw error
@@ -41,10 +42,15 @@ struct ExportDestination: Sink {
     private let record: WrittenRecord
     private let file: FileSink?
     private var numbers: PageNumbers
+    /// The chosen columns for which no item has had a value yet.
+    private var emptyColumns: [TableColumn]
+    private var hasItems = false
 
     init(
-      base: any SinkSession, aside: BadItemWriter, record: WrittenRecord, file: FileSink?
+      base: any SinkSession, aside: BadItemWriter, record: WrittenRecord, file: FileSink?,
+      columns: [TableColumn]
     ) {
+      emptyColumns = columns
       self.base = base
       self.aside = aside
       self.record = record
@@ -57,6 +63,10 @@ struct ExportDestination: Sink {
 
     func write(_ page: SinkPage) async throws {
       try await base.write(page)
+      hasItems = hasItems || !page.items.isEmpty
+      emptyColumns.removeAll { column in
+        page.items.contains { (try? $0.compact(at: column.path)) != nil }
+      }
       // Before the commit of the page: a failure in between repeats bad items and loses none.
       var page = page
       page.index = numbers.number(page)
@@ -85,6 +95,11 @@ struct ExportDestination: Sink {
       await base.close()
       record.update { content in
         content.badItems = aside.record
+        if hasItems {
+          content.warnings += emptyColumns.map {
+            "no item of this run had anything at \($0.path.place), for the column \"\($0.name)\"."
+          }
+        }
         guard let file, let session = base as? FileSession else { return }
         content.output = session.committed.map {
           FileRecord(path: file.absolutePath, bytes: $0.length, checksum: $0.sum)

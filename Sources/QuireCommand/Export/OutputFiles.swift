@@ -16,6 +16,8 @@ struct OutputFiles: Sendable {
   /// The sink of `-o`; nil for standard output, pipes and devices.
   let sink: (any Sink)?
   let table: String?
+  /// The columns of `--columns`; empty without it.
+  let columns: [TableColumn]
 
   /// Reads `-o` and `--report`. Throws a usage error if two of the files are the same, or if the
   /// report or the items cannot be written.
@@ -26,6 +28,7 @@ struct OutputFiles: Sendable {
     if case .setAside(let path?) = option { badItems = path }
     let request = try Self.request(command)
     table = request?.table
+    columns = request?.columns ?? []
     if let request, !Self.isStream(request.path) {
       var sink = try request.sink()
       do throws(SyncFileError) {
