@@ -218,7 +218,7 @@ extension PaginationDetector {
       switch rule {
       case .flag(let rule): isThere(rule.source)
       case .total(let total): isThere(total.source)
-      case .noNext: false
+      case .noNext, .requires: false
       case .emptyPage, .shortPage, .sameCursor, .notAdvancing, .status, .noNewItems, .lastPage: true
       }
     }

@@ -38,6 +38,10 @@ extension Pagination {
     /// forever. If a flag of the page before said that more follows, the repetition is the error
     /// `stalledContent`.
     case noNewItems(by: PagePath = "")
+    /// Every page has a value at one of these paths, if only null: where the last page has none, the
+    /// error `inconsistentTermination` follows it. For APIs that answer only what is asked for, as
+    /// GraphQL does: without its flag and its cursor, every page would look like the last one.
+    case requires([PagePath])
 
     /// Returns the rule that only the last page has a value at this path.
     public static func bodyHas(_ path: PagePath) -> End {
@@ -71,7 +75,9 @@ extension Pagination.End {
     case .flag(let rule): rule.source
     case .total(let total): total.source
     case .lastPage(let condition), .status(_, let condition?): condition.value
-    case .noNext, .emptyPage, .shortPage, .sameCursor, .status, .notAdvancing, .noNewItems: nil
+    case .noNext, .emptyPage, .shortPage, .sameCursor, .status, .notAdvancing, .noNewItems,
+      .requires:
+      nil
     }
   }
 }
@@ -129,6 +135,10 @@ extension Pagination.End: Block {
         "lastPage", { .lastPage(when: $0) },
         { if case .lastPage(let condition) = $0 { condition } else { nil } },
         "the page matches the condition; `.bodyHas` and `.bodyLacks` are short forms"),
+      .key(
+        "requires", example: "[\"/has_more\"]", { .requires($0) },
+        { if case .requires(let paths) = $0 { paths } else { nil } },
+        "a last page without any of these members is the error `inconsistentTermination`"),
     ])
 }
 

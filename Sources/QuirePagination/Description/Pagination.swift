@@ -211,9 +211,13 @@ extension Pagination {
     }
     func rules(_ first: [Pagination.End], _ second: [Pagination.End]) -> [Pagination.End] {
       zip(first, second).map { rule, other in
-        guard case .flag(var flag) = rule, case .flag(let second) = other else { return rule }
-        flag.source = .firstOf([flag.source, second.source])
-        return .flag(flag)
+        switch (rule, other) {
+        case (.flag(var flag), .flag(let second)):
+          flag.source = .firstOf([flag.source, second.source])
+          return .flag(flag)
+        case (.requires(let paths), .requires(let others)): return .requires(paths + others)
+        default: return rule
+        }
       }
     }
     var both = self

@@ -118,6 +118,19 @@ package struct AnswerReader: EnginePart {
     }
   }
 
+  /// Returns the paths of a rule `requires` at which a page has nothing, not even null; nil if it
+  /// keeps all such rules.
+  func missingRequirement(in answer: PageAnswer) throws -> [PagePath]? {
+    guard answer.pageBookmark?.isBackward != true else { return nil }
+    for case .requires(let paths) in pagination.end {
+      let isThere = try paths.contains {
+        try answer.document.count(at: $0, outsideItemsOf: items) != nil
+      }
+      if !isThere { return paths }
+    }
+    return nil
+  }
+
   /// Returns whether a page without a continuation has an empty text in place of the cursor.
   func hasEmptyCursor(_ answer: PageAnswer) throws -> Bool {
     try routes.contains { route in

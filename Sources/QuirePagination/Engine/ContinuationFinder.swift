@@ -25,6 +25,10 @@ package struct ContinuationFinder: EnginePart {
       }
       try findNext(after: answer, itemCount: itemCount, &result)
       if result.next == nil, result.nextFailure == nil {
+        if let paths = try reader.missingRequirement(in: answer) {
+          result.nextFailure = Self.missingRequirement(paths)
+          return result
+        }
         result.resume = try resumption(after: answer)
         judge.warnOfRemainingItems(after: answer, &result)
       }
@@ -152,6 +156,15 @@ package struct ContinuationFinder: EnginePart {
       "The item that leads to the next page has no value at \(path.place), and by the "
         + "description the listing does not end so. Data may be missing: name a value that all items have.",
       remedies: [Remedy(.end, ["noNext"], condition: "if a page without one is the last")])
+  }
+
+  private static func missingRequirement(_ paths: [PagePath]) -> PageError {
+    let places = paths.map(\.place).joined(separator: " or ")
+    return PageError(
+      .inconsistentTermination,
+      "The page looks like the last one only because it has nothing at \(places), which every page of "
+        + "this API has. Data may be missing: have the request ask for it, in GraphQL by its name in the "
+        + "query, as in `pageInfo { hasNextPage endCursor }`, elsewhere in its filter of fields.")
   }
 
   private static let moreWithoutCursor = PageError(

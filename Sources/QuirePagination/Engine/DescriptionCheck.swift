@@ -146,7 +146,7 @@ struct DescriptionCheck {
     for route in routes where route.next.isCounter {
       let rules = pagination.end.filter { rule in
         switch rule {
-        case .noNext: false
+        case .noNext, .requires: false
         case .shortPage: !isShortOnly
         case .notAdvancing: false
         case .flag, .emptyPage, .total, .sameCursor, .status, .noNewItems, .lastPage: true

@@ -159,7 +159,7 @@ struct EndJudge: EnginePart {
       case .shortPage: isShort && itemCount > 0 && !counts.saysMore
       case .sameCursor: isSame(next, asSentFor: answer)
       case .notAdvancing: isBehind(next, sentFor: answer)
-      case .emptyPage, .noNext, .flag, .total, .status, .noNewItems, .lastPage: false
+      case .emptyPage, .noNext, .flag, .total, .status, .noNewItems, .lastPage, .requires: false
       }
     }
   }

@@ -53,6 +53,7 @@ struct PaginationFileTests {
         .flag(.linkParameter("results", rel: "next")), .flag(.lastItem("/more")),
         .total("/total"), .pages(.firstOf(["/pages", .linkQueryItem("page", rel: "last")])),
         .status([404, 416]), .notAdvancing, .noNewItems(), .noNewItems(by: "/guid"),
+        .requires(["/more", "/next"]),
         .bodyHas("/sync"), .bodyLacks("/more"),
         .status([400], matching: .value("/code", .isOneOf(["a", 2]), statuses: [400])),
       ],

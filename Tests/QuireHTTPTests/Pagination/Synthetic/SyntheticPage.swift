@@ -147,6 +147,10 @@ extension SyntheticPage {
 
   /// What makes a page the last one by its looks, or another one by something missing.
   private mutating func plantEnd() {
+    for case .requires(let paths) in pagination.end
+    where listing.ending == .noNext && listing.isLast(page) {
+      if let path = paths.first { body.plant(.null, at: path) }
+    }
     for case .lastPage(let condition) in pagination.end {
       guard let source = condition.value, source != pagination.total?.source else { continue }
       if condition.test == .isMissing,
