@@ -185,6 +185,21 @@ struct WarningTests {
     #expect(try await codes(ranged, .postgrest) == [.changedTotal])
   }
 
+  @Test("12-A2: a full page without flag, continuation and total is a doubt about its end")
+  func unmarkedEnd() async throws {
+    func codes(_ page: Answers.Answer, size: Int?) async throws -> [WalkReport.Warning.Code] {
+      let walk = PageClient(transport: Answers([page])).cursor(
+        of: JSONValue.self, at: "https://l.test/", pagination: .disqus, pageSize: size
+      ).walk()
+      for try await _ in walk {}
+      return walk.report.warnings.map(\.code)
+    }
+    #expect(try await codes(#"{"code":0,"response":[1,2]}"#, size: 2) == [.unmarkedEnd])
+    #expect(try await codes(#"{"code":0,"response":[1]}"#, size: 2) == [])
+    let last: Answers.Answer = #"{"code":0,"cursor":{"hasNext":false},"response":[1,2]}"#
+    #expect(try await codes(last, size: 2) == [])
+  }
+
   @Test("12-A2: a feed's link to the next page without an address is a doubt about its end")
   func linkWithoutTarget() async throws {
     func report(_ link: String) async throws -> WalkReport {

@@ -99,6 +99,8 @@ package struct ContinuationFinder: EnginePart {
             .linkWithoutTarget,
             "The last page has a link to the next one, and nothing at \(place.place): the listing may be longer."
           ))
+      } else if flag == nil {
+        try judge.warnOfUnmarkedEnd(after: answer, itemCount: itemCount, &result)
       }
       return
     }

@@ -244,6 +244,24 @@ struct EndJudge: EnginePart {
         "The last page says that \(total.value) items remain behind it, and leads to none.",
         remedy: Remedy(.next)))
   }
+
+  /// Warns about a full page without a continuation that lacks the description's flag and total,
+  /// too: nothing in it says that it is the last one.
+  func warnOfUnmarkedEnd(
+    after answer: PageAnswer, itemCount: Int, _ result: inout Continuation
+  ) throws {
+    let hasFlag = pagination.end.contains { if case .flag = $0 { true } else { false } }
+    guard hasFlag, !hasClosure, result.total == nil, itemCount > 0,
+      let size = try reader.pageSize(of: answer), itemCount >= size,
+      try reader.missingRequirement(in: answer) == nil
+    else { return }
+    result.warnings.append(
+      WalkReport.Warning(
+        .unmarkedEnd,
+        "The last page has as many items as a full one, \(size), and neither the flag nor the continuation "
+          + "of the description: nothing in it says that it is the last one.",
+        remedy: Remedy(.end)))
+  }
 }
 
 extension WalkReport.Warning.Code {
@@ -253,6 +271,8 @@ extension WalkReport.Warning.Code {
   public static let unreadableTotal = Self("unreadableTotal")
   /// The last page says that items remain behind it.
   public static let endBeforeTotal = Self("endBeforeTotal")
+  /// The last page is full, and has neither a flag nor a continuation.
+  public static let unmarkedEnd = Self("unmarkedEnd")
   /// The last page has a link to the next one, without an address.
   public static let linkWithoutTarget = Self("linkWithoutTarget")
 }
