@@ -321,11 +321,8 @@ struct FeedXMLReader {
     let scope = outer.within(node)
     guard let url = address(node.attribute("href") ?? node.text, scope) else { return nil }
     let relation = (node.attribute("rel") ?? "alternate").trimmingBlanks
-    let registered = "http://www.iana.org/assignments/relation/"
     return FeedLink(
-      url,
-      relation: relation.hasPrefix(registered)
-        ? String(relation.dropFirst(registered.count)) : relation,
+      url, relation: String(Substring(LinkRelation.name(relation.utf8))),
       mediaType: node.attribute("type"), language: node.attribute("hreflang"),
       title: node.attribute("title"), length: node.size("length"))
   }

@@ -174,7 +174,7 @@ extension XMLIndex {
     guard outline.name == "link", !parent.isInList, parent.kind != .list else { return [] }
     for node in nodes.prefix(PageOutline.longestLinkList) {
       let own = attributes(of: node).map { (name(of: $0).local, string(of: $0)) }
-      guard own.contains(where: { $0 == ("rel", "next") }),
+      guard own.contains(where: { $0.0 == "rel" && LinkRelation.areSame($0.1.utf8, "next".utf8) }),
         let target = own.first(where: { $0.0 == "href" })?.1, PageOutline.keeps(target)
       else { continue }
       var child = PageOutline.Node(

@@ -163,11 +163,28 @@ extension XMLIndex.Name {
 }
 
 extension XMLPath.Name {
-  /// Whether the value of an attribute of this name is the wanted one. Registered relations are
-  /// compared without case (RFC 8288, section 2.1.1).
+  /// Whether the value of an attribute of this name is the wanted one, for a relation in any of its
+  /// spellings.
   func hasValue(_ written: UnsafeBufferPointer<UInt8>, _ wanted: String) -> Bool {
     guard case .local("rel", _) = self else { return written.elementsEqual(wanted.utf8) }
-    return written.elementsEqual(wanted.utf8) { XMLText.lowercased($0) == XMLText.lowercased($1) }
+    return LinkRelation.areSame(written, wanted.utf8)
+  }
+}
+
+/// The spellings of a link's relation.
+package enum LinkRelation {
+  /// What stands in front of the name of a registered relation in its URI, which has to be taken for
+  /// the name alone (RFC 4287, section 4.2.7.2).
+  private static let registry = "http://www.iana.org/assignments/relation/"
+
+  /// Returns the bytes of a relation without those of the registry.
+  package static func name<Bytes: Collection<UInt8>>(_ relation: Bytes) -> Bytes.SubSequence {
+    relation.dropFirst(relation.starts(with: registry.utf8) ? registry.utf8.count : 0)
+  }
+
+  /// Whether two relations are the same; their case does not count (RFC 8288, section 2.1.1).
+  static func areSame(_ one: some Collection<UInt8>, _ other: some Collection<UInt8>) -> Bool {
+    name(one).elementsEqual(name(other)) { XMLText.lowercased($0) == XMLText.lowercased($1) }
   }
 }
 
