@@ -234,7 +234,8 @@ extension PaginationDetector {
       switch try engine.reader.classify(answer) {
       case .failure(let failure):
         fit.outcome = .failure
-        fit.doubts.append("it is a failure: \(failure.message ?? "\(failure.kind.rawValue)")")
+        let words = failure.message ?? failure.advice ?? failure.kind.rawValue
+        fit.doubts.append("it is a failure: \(words)")
       case .end:
         fit.outcome = .end
         fit.score += Weights.toldEnd

@@ -69,8 +69,9 @@ extension RetryMachine.Failure {
         in: response.headerFields, now: listing.client.environment.now())
       ?? failure.standardDelay
     let underlying = HTTPFailure(response: response, replacement: failure.cursor)
+    let own = failure.advice.map { " \($0)" } ?? ""
     func error(_ code: PageError.Code, _ sentence: String, _ advice: String = "") -> PageError {
-      PageError(code, "\(sentence)\(words)\(advice)", underlying: underlying)
+      PageError(code, "\(sentence)\(words)\(advice)\(own)", underlying: underlying)
     }
     switch failure.kind {
     case .expired:

@@ -48,11 +48,14 @@ extension Pagination {
     public var delay: Double?
     /// The pages that the rule applies to.
     public var scope: Scope
+    /// A sentence that says what the caller can do, behind the server's message. Default nil.
+    public var advice: String?
 
     /// Creates a rule for answers that match `when`.
     public init(
       when: Condition, _ kind: Class = .fatal, message: ValueSource? = nil,
-      after: ValueSource? = nil, delay: Double? = nil, scope: Scope = .everyPage
+      after: ValueSource? = nil, delay: Double? = nil, scope: Scope = .everyPage,
+      advice: String? = nil
     ) {
       self.when = when
       self.kind = kind
@@ -60,6 +63,7 @@ extension Pagination {
       self.after = after
       self.delay = delay
       self.scope = scope
+      self.advice = advice
     }
   }
 }
@@ -95,6 +99,9 @@ extension Pagination.FailureRule: Block {
       .optional(
         "scope", \.scope, example: "\"laterPages\"",
         "only pages requested by a continuation; default `\"everyPage\"`"),
+      .optional(
+        "advice", \.advice, example: "\"Ask for version 2.\"",
+        "what the caller can do, in a sentence"),
     ])
 }
 

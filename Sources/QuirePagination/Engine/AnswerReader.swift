@@ -60,6 +60,7 @@ package struct AnswerReader: EnginePart {
       $0 >= 0 ? Duration.wait(seconds: $0) : nil
     }
     var failure = PageFailure(kind: rule.kind, message: message, delay: delay)
+    failure.advice = rule.advice
     failure.standardDelay = rule.delay.flatMap { $0 >= 0 ? Duration.wait(seconds: $0) : nil }
     if case .resume(let source) = pagination.policy.expiry, rule.kind == .expired {
       failure.cursor = try answer.value(at: source, items: items)
@@ -68,9 +69,10 @@ package struct AnswerReader: EnginePart {
   }
 
   /// Returns the value that shows a failure, as the message of an answer with a status of success
-  /// and without a message of its own.
+  /// and without a message of its own; nil where the rule's advice says what it is.
   private func sign(of rule: Pagination.FailureRule, in answer: PageAnswer) throws -> String? {
-    guard [.fatal, .transient].contains(rule.kind), (200..<300).contains(answer.status),
+    guard rule.advice == nil, [.fatal, .transient].contains(rule.kind),
+      (200..<300).contains(answer.status),
       case .body(let path)? = rule.when.value,
       let value = try answer.value(at: .body(path), items: items)
     else { return nil }

@@ -59,6 +59,8 @@ package struct PageFailure: Hashable, Sendable {
   package var kind: Pagination.FailureRule.Class
   /// The server's message, by the description's source, or else the value that shows the failure.
   package var message: String?
+  /// The description's advice to the caller.
+  package var advice: String?
   /// The time to wait before the next attempt, as the answer says; nil if it does not.
   package var delay: Duration?
   /// The time to wait if the answer does not say it.

@@ -65,7 +65,8 @@ struct PaginationFileTests {
         failure: [
           Pagination.FailureRule(when: .status(403, 429), .throttled, after: "/wait"),
           Pagination.FailureRule(when: .value("/ok", .equals(false)), message: "/error"),
-          Pagination.FailureRule(when: .value("/ok", .notEquals("yes")), .window),
+          Pagination.FailureRule(
+            when: .value("/ok", .notEquals("yes")), .window, advice: "Ask less."),
           Pagination.FailureRule(when: .value("/error", .contains("expired")), .expired),
           Pagination.FailureRule(when: .value("/errors"), .notReady),
         ], links: .allow(["a.test"]), handle: true,

@@ -104,6 +104,12 @@ struct PresetFailureTests {
     Row("mcp", #"{"error":{"code":-32000}}"#, nil, status: 503),
     Row("mediaWiki", #"{"error":{"code":"internal_api_error_DBQueryError"}}"#, nil, status: 500),
     Row("wfs", "<ExceptionReport><Exception/></ExceptionReport>", nil, status: 503),
+    Row(
+      "wfs", "<FeatureCollection><featureMember><a/></featureMember></FeatureCollection>", .fatal),
+    Row(
+      "wfs", "<FeatureCollection><featureMembers><a/></featureMembers></FeatureCollection>", .fatal),
+    Row("wfs", "<FeatureCollection numberOfFeatures='0'/>", .fatal),
+    Row("wfs", "<FeatureCollection><member><a/></member></FeatureCollection>", nil),
     Row("csw", "<ExceptionReport><Exception>x</Exception></ExceptionReport>", nil, status: 503),
     Row("csw", "<ExceptionReport><Exception>x</Exception></ExceptionReport>", .fatal),
     Row("disqus", #"{"code":14,"response":"x"}"#, .throttled),
