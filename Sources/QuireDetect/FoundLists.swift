@@ -13,22 +13,24 @@ struct FoundLists: Sendable {
   private let isOtherNamespace: Bool
 
   /// Finds the lists of `document`. Nil if the page has items, or has no list besides those that
-  /// the continuation is read from. `isNamed` tells whether the caller wrote the path of the items:
-  /// a preset's path is right, so an XML page without its elements is just empty.
-  ///
+  /// the continuation is read from. `isNamed` tells whether the caller wrote the path of the items.
+  /// A preset's path is right, so that an XML page without its elements is just empty, unless
+  /// elements of another name are repeated in their place: then it is no page of that API.
   init?(on document: any OutlinedDocument, for pagination: Pagination, isNamed: Bool) {
     let items = pagination.items
     guard items.paths.allSatisfy({ (try? document.count(at: $0)) == nil }) else { return nil }
     let nodes = document.outline.nodes.filter { !$0.isInList }
     // The root of a JSON page has no name, and so an empty path.
     isXML = nodes.first.map { !$0.path.isEmpty } ?? false
-    let named = items.paths.compactMap(\.xml)
     let elements =
-      isXML && isNamed ? Self.elements(insteadOf: named, among: nodes) : (namesakes: 0, paths: [])
+      isXML
+      ? Self.elements(insteadOf: items.paths.compactMap(\.xml), among: nodes, isNamed)
+      : (namesakes: 0, paths: [])
     isOtherNamespace = elements.namesakes > 0
-    if isXML, isNamed {
-      paths = elements.paths
-    } else if !isXML, items.absentMeansEmpty {
+    if isXML {
+      let ways = pagination.next.bodyPaths.map(\.text)
+      paths = elements.paths.filter { !ways.contains($0) }
+    } else if items.absentMeansEmpty {
       let ways = pagination.next.bodyPaths
       paths = nodes.filter { $0.kind == .list && $0.count > 0 && !$0.leads(to: ways) }
         .sorted { $0.count > $1.count }.map(\.path)
@@ -47,23 +49,28 @@ struct FoundLists: Sendable {
 
   /// Returns the elements that the path may have meant, the likeliest first: siblings of the
   /// missing element with its name in another namespace, which are counted, or with a similar name,
-  /// an only sibling, and all repeated elements.
+  /// an only sibling, and all repeated elements; of a path that is not the caller's, the repeated
+  /// siblings.
   private static func elements(
-    insteadOf paths: [XMLPath], among nodes: [PageOutline.Node]
+    insteadOf paths: [XMLPath], among nodes: [PageOutline.Node], _ isNamed: Bool
   ) -> (namesakes: Int, paths: [String]) {
     let elements = nodes.filter { !$0.path.contains("@") }
     let siblings = paths.flatMap { path in elements.filter { path.hasSibling(at: $0.path) } }
     let names = paths.compactMap(\.lastName)
     let namesakes = siblings.filter { names.contains($0.name) }
     // An element of the right name that is excluded by a predicate is probably no item.
-    guard namesakes.isEmpty || !paths.contains(where: \.hasPredicates) else { return (0, []) }
+    guard namesakes.isEmpty || isNamed && !paths.contains(where: \.hasPredicates) else {
+      return (0, [])
+    }
+    let isList = { (node: PageOutline.Node) in
+      node.kind == .list && !PageOutline.isBesideItems(node.name)
+    }
     let near = names.compactMap { name in NearestName.find(name, in: siblings.map(\.name)) }
     let alone = siblings.count == 1 && siblings[0].kind == .object
     let meant = siblings.filter { alone || near.contains($0.name) }
-    let lists = elements.filter { $0.kind == .list && !PageOutline.isBesideItems($0.name) }
     var seen: Set<String> = []
-    let found = (namesakes + meant + lists).map(\.path).filter { seen.insert($0).inserted }
-    return (namesakes.count, found)
+    let likely = isNamed ? namesakes + meant + elements.filter(isList) : siblings.filter(isList)
+    return (namesakes.count, likely.map(\.path).filter { seen.insert($0).inserted })
   }
 }
 
@@ -79,7 +86,7 @@ extension Pagination.Next {
   /// The paths in the page from which the continuation is read.
   fileprivate var bodyPaths: [PagePath] {
     switch self {
-    case .body(let path): [path]
+    case .body(let path), .index(let path, _, _): [path]
     case .transformed(let source, _): source.bodyPaths
     case .all(let sources): sources.values.flatMap(\.bodyPaths)
     case .firstOf(let routes): routes.flatMap(\.next.bodyPaths)

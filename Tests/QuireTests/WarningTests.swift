@@ -276,6 +276,23 @@ struct WarningTests {
     #expect(try await codes(of: Shifted(pages: pages)) == [])
   }
 
+  @Test(
+    "12-A2: repeated elements in the place of a preset's are a doubt, and an empty listing is none",
+    arguments: [
+      (Pagination.rss, "<rss><channel><entry>1</entry><entry>2</entry></channel></rss>", true),
+      (.sitemap, "<urlset><entry><loc>a</loc></entry><entry><loc>b</loc></entry></urlset>", true),
+      (.s3, "<ListBucketResult><Object><K>a</K></Object><Object/></ListBucketResult>", true),
+      (.atom, "<feed><link rel='self'/><link rel='hub'/><title>t</title></feed>", false),
+      (.rss, "<rss><channel><category>a</category><category>b</category></channel></rss>", false),
+      (.wfs, "<FeatureCollection><boundedBy><Null/></boundedBy></FeatureCollection>", false),
+    ] as [(Pagination, String, Bool)])
+  func otherElements(preset: Pagination, page: String, isDoubt: Bool) async throws {
+    let walk = PageClient(transport: Answers([Answers.Answer(200, page)]))
+      .cursor(of: RawItem.self, at: "https://l.test/", pagination: preset).walk()
+    for try await _ in walk {}
+    #expect(walk.report.warnings.map(\.code) == (isDoubt ? [.itemsNotFound] : []))
+  }
+
   @Test("12-A2: an empty listing that says so gets no advice where its items may be")
   func emptyByItsTotal() async throws {
     let bundle = #"{"resourceType":"Bundle","total":0,"link":[{"relation":"self","url":"x"}]}"#
