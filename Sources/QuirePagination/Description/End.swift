@@ -18,7 +18,8 @@ extension Pagination {
     /// A page with fewer items than requested is the last one. Only for servers that never send one
     /// in the middle.
     case shortPage
-    /// All items or pages that the server declares have been read.
+    /// All items or pages that the server declares have been read. A link to the next page says
+    /// more, where the description counts only for want of one.
     case total(TotalSource)
     /// The continuation equals the one just sent.
     case sameCursor

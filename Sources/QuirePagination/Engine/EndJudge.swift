@@ -145,7 +145,7 @@ struct EndJudge: EnginePart {
     _ answer: PageAnswer, next: Bookmark, itemCount: Int, _ counts: Counts,
     _ result: inout Continuation
   ) throws -> Bool {
-    if counts.isReached { return true }
+    if counts.isReached, !isLinkBesideCounter(next) { return true }
     let isShort = try pagination.end.contains(.shortPage) && isShort(answer, itemCount)
     if itemCount == 0, isShort || pagination.end.contains(.emptyPage) {
       guard let total = counts.more else { return true }
@@ -162,6 +162,13 @@ struct EndJudge: EnginePart {
       case .emptyPage, .noNext, .flag, .total, .status, .noNewItems, .lastPage, .requires: false
       }
     }
+  }
+
+  /// Returns whether the next page is one that the server links, where the description counts only
+  /// in want of a link: the link says more than the total, which is what ends the counting.
+  private func isLinkBesideCounter(_ next: Bookmark) -> Bool {
+    guard case .url = next.target, routes.indices.contains(next.route) else { return false }
+    return !routes[next.route].next.isCounter && routes.contains { $0.next.isCounter }
   }
 
   /// Returns whether a page has fewer items than a full one.
