@@ -84,7 +84,7 @@ extension PageOutline.Node {
 
 extension Pagination.Next {
   /// The paths in the page from which the continuation is read.
-  fileprivate var bodyPaths: [PagePath] {
+  var bodyPaths: [PagePath] {
     switch self {
     case .body(let path), .index(let path, _, _): [path]
     case .transformed(let source, _): source.bodyPaths

@@ -46,6 +46,10 @@ struct ListingAudit: Sendable {
   private var declared: Int?
   /// The declared number of items before its first change; nil if it has not changed.
   private var declaredFirst: Int?
+  /// The estimated number of items, as a page declared it last.
+  private var estimate: Int?
+  /// Whether the latest page has no continuation, not even an empty one, and declares no total.
+  private var endsUnmarked = false
   /// Where the pages of a counted listing declare how many of them there are.
   private let pageCounts: [Pagination.ValueSource]
   private var declaredPages: Int?
@@ -120,6 +124,12 @@ struct ListingAudit: Sendable {
       if pagination.items == .root, type.contains("xml") { mixed = info }
     }
     leadsOn = page.next != nil
+    if let total = page.total, total.kind == .estimate { estimate = total.value }
+    endsUnmarked =
+      !leadsOn && page.total == nil
+      && pagination.next.bodyPaths.allSatisfy {
+        (try? info.document.count(at: $0, outsideItemsOf: pagination.items)) == nil
+      }
     if leadsOn || next?.isFilled(on: info, items: pagination.items) == true { next = nil }
     let missing = rules.filter { !$0.place.isFilled(on: info, items: pagination.items) }
     hasRule = hasRule || missing.count < rules.count
@@ -156,15 +166,18 @@ struct ListingAudit: Sendable {
     // A report may be requested after every page, and comparing with presets is slow.
     let isOver = isExhausted || isFailed
     let isMoved = isOver && movedItems != nil
-    guard items == 0 || mixed != nil || link != nil || isOver && suspect != nil || isMoved else {
-      return []
-    }
+    let early = isExhausted ? endBeforeEstimate : nil
+    guard
+      items == 0 || mixed != nil || link != nil || isOver && suspect != nil || isMoved
+        || early != nil
+    else { return [] }
     let own = OwnParts(pagination: pagination)
     // Rules and continuations never read a list, so lists are no suggestions.
     lazy var values = outline(of: suspect).filter { $0.kind != .list }.map(\.path)
     var warnings = ownMistakes(own)
     guard isOver else { return warnings }
     if let movedItems { warnings.append(movedItems) }
+    if let early { warnings.append(early) }
     // The places of a preset are right, so only the caller's own are reported.
     for rule in rules where rule.setting == .total ? own.total || expectsTotal : own.rules {
       warnings.append(rule.place.suggesting(among: values).warning(rule.setting))
@@ -242,6 +255,17 @@ struct ListingAudit: Sendable {
       "the declared number of \(change.unit) went from \(change.from) to \(change.to) while pages were counted: items may "
         + "have moved over the border of a page, so that some are missing or came twice. In an order that does not "
         + "change, oldest first, or by a cursor they do not move.")
+  }
+
+  /// The warning that the listing ended before the number of items that its pages estimated, by a
+  /// page without the continuation and the estimate that the others had. OAI-PMH demands an empty
+  /// token there, which servers leave out as well; and so does an answer that was cut short.
+  private var endBeforeEstimate: WalkReport.Warning? {
+    guard endsUnmarked, let estimate, items < estimate else { return nil }
+    return .init(
+      .endBeforeTotal,
+      "the pages declared about \(estimate.counted("item")) and \(items) came; the last page has neither a "
+        + "continuation nor a mark of the end: the listing may be longer.")
   }
 
   /// Returns the warning that the first page was taken for the last only because it is short. The

@@ -277,6 +277,28 @@ struct WarningTests {
   }
 
   @Test(
+    "12-A2: a last page without the empty token of OAI-PMH is a doubt where less than its size came",
+    arguments: [
+      ("", 6, true), ("", 3, false), ("<resumptionToken/>", 6, false),
+      ("<resumptionToken completeListSize='6'/>", 6, false),
+    ] as [(String, Int, Bool)])
+  func missingEmptyToken(token: String, size: Int, isDoubt: Bool) async throws {
+    let pages = ["<resumptionToken completeListSize='\(size)'>t</resumptionToken>", token]
+    let answers = pages.enumerated().map { index, token in
+      Answers.Answer(
+        200,
+        "<OAI-PMH><ListRecords><record><n>\(index)</n></record><record><n>\(index)a</n></record>"
+          + "\(token)</ListRecords></OAI-PMH>")
+    }
+    let walk = PageClient(transport: Answers(answers)).cursor(
+      of: RawItem.self, at: "https://l.test/?verb=ListRecords", pagination: .oaiPMH
+    ).walk()
+    for try await _ in walk {}
+    #expect(walk.report.pages == 2)
+    #expect(walk.report.warnings.map(\.code) == (isDoubt ? [.endBeforeTotal] : []))
+  }
+
+  @Test(
     "12-A2: repeated elements in the place of a preset's are a doubt, and an empty listing is none",
     arguments: [
       (Pagination.rss, "<rss><channel><entry>1</entry><entry>2</entry></channel></rss>", true),
