@@ -62,14 +62,14 @@ extension PaginationDetector {
       }
       weigh(trait, finding, at: part, explained: &explained, in: &fit)
     }
-    if expectsNext, !hasNext {
-      // Serious only if the page declares more items than it has.
-      fit.score -=
-        saysMore(than: count.items, pagination.total)
-        ? Weights.noNext.saysMore : Weights.noNext.maybeLast
-      fit.lacksContinuation = true
-      fit.doubts.append("there is no continuation: this may be the last page")
-    }
+    guard expectsNext, !hasNext else { return explained }
+    let saysMore = saysMore(than: count.items, pagination.total)
+    // Where more is declared, a description with a counter counts on.
+    if saysMore, pagination.routes.contains(where: { $0.next.isCounter }) { return explained }
+    // Serious only if the page declares more items than it has.
+    fit.score -= saysMore ? Weights.noNext.saysMore : Weights.noNext.maybeLast
+    fit.lacksContinuation = true
+    fit.doubts.append("there is no continuation: this may be the last page")
     return explained
   }
 

@@ -189,6 +189,22 @@ struct DetectionTests {
     #expect(relay.best?.swift == #".relay.items(at: "/data/a/b")"#)
   }
 
+  @Test("A preset that counts for want of a continuation is tried before what is put together")
+  func countsOn() async throws {
+    func page(_ records: String) -> String {
+      "<searchRetrieveResponse><numberOfRecords>3</numberOfRecords><records>\(records)</records>"
+        + "</searchRetrieveResponse>"
+    }
+    let records = (1...3).map { "<record><id>\($0)</id></record>" }
+    let head = "< 200\n< Content-Type: application/xml"
+    let (detection, unplayed) = try await detect(
+      get("\(url)?query=x", page(records[0] + records[1]), head: head)
+        + get("\(url)?query=x&startRecord=3", page(records[2]), head: head),
+      at: "\(url)?query=x")
+    #expect(detection.best?.preset == "sru" && detection.best?.confidence == .verified)
+    #expect(unplayed == 0)
+  }
+
   @Test("What no preset has is put together, and tried under the names that presets send it by")
   func composed() async throws {
     let (detection, unplayed) = try await detect(
