@@ -22,6 +22,7 @@ extension PaginationDetector {
     let explained = weigh(traits, of: pagination, count: count, in: &fit)
     judgeValues(of: pagination, in: &fit)
     judgeEchoes(of: pagination, in: &fit)
+    judgeResumption(of: pagination, in: &fit)
     judgePlace(of: pagination.items, isThere: count.isThere, in: &fit)
     // Of several equal fits, the generic preset is preferred, because it claims least.
     if preset?.isGeneric == true { fit.score += Weights.generic }
@@ -192,6 +193,16 @@ extension PaginationDetector {
       case .queryMerge, .bodyMerge, .itemRange, .firstOf: break
       }
     }
+  }
+
+  /// Lowers the score of a description of changes for an answer without the link by which a later
+  /// walk starts: the plain description of such pages is right for a listing of anything.
+  private func judgeResumption(of pagination: Pagination, in fit: inout DetectorFit) {
+    guard let resume = pagination.resume, resume.send == .url,
+      case .body(let path) = resume.next.untransformed,
+      lookups.value(at: .body(path), items: pagination.items) == nil
+    else { return }
+    fit.score -= Weights.absentResumption
   }
 
   /// Raises the score if the counter's parameter goes with the request's page size or the answer's

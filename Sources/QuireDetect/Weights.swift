@@ -46,6 +46,9 @@ enum Weights {
     case .next, .mark, .parameter, .size: 0
     }
   }
+  /// The link by which a later walk starts is missing: more than what a plain preset loses by a
+  /// total that the page leaves out.
+  static let absentResumption = 2.0
   /// One of several routes is missing.
   static let absentAlternative = 0.5
   /// No continuation: nearly fatal if the page declares more items; otherwise this is likely the

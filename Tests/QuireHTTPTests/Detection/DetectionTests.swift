@@ -205,6 +205,17 @@ struct DetectionTests {
     #expect(unplayed == 0)
   }
 
+  @Test("A page of OData is not taken for one of changes without saying so")
+  func plainOData() async throws {
+    let (detection, _) = try await detect(
+      get(
+        url,
+        #"{"@odata.context":"https://api.test/$metadata#things","value":[{"id":1}],"#
+          + #""@odata.nextLink":"https://api.test/things?$skiptoken=2"}"#), checks: 0)
+    let best = try #require(detection.best, "\(detection)")
+    #expect(best.preset == "odata" && best.alternatives.contains("graphDelta"))
+  }
+
   @Test("What no preset has is put together, and tried under the names that presets send it by")
   func composed() async throws {
     let (detection, unplayed) = try await detect(
