@@ -18,7 +18,7 @@ extension PaginationDetector {
 
   private func tokens(_ items: Pagination.Items) -> [Pagination] {
     var routes: [Pagination.Route] = []
-    for sign in signs {
+    for sign in signs(beside: items) {
       switch sign.kind {
       case .link: routes.append(Pagination.Route(.linkHeader, send: .url))
       case .token: routes += self.routes(for: sign)
@@ -36,7 +36,7 @@ extension PaginationDetector {
       case .flag, .total, .pages: continue
       }
     }
-    let (flags, total) = (flags(), itemTotal)
+    let (flags, total) = (flags(beside: items), itemTotal)
     return routes.prefix(12).map { route in
       Pagination(
         next: route.next, send: route.send, request: Pagination.RequestRule(isQuery: isPost),
@@ -249,8 +249,25 @@ extension PaginationDetector {
 
   // MARK: Ends and totals
 
-  func flags() -> [Pagination.End] {
-    signs.filter { $0.kind == .flag }.prefix(1).compactMap { sign in
+  /// Returns the signs without those of other lists, such as a second connection of GraphQL: of
+  /// paths that are alike, as `/data/a/pageInfo/endCursor` and `/data/b/pageInfo/endCursor` are,
+  /// those that share most with the path of the items.
+  private func signs(beside items: Pagination.Items) -> [DetectorSign] {
+    let list = (items.paths.first?.text ?? "").split(separator: "/")
+    let places = signs.map { sign in
+      let steps = sign.place.split(separator: "/")
+      return (
+        sign: sign, form: [Substring(String(steps.count))] + steps.suffix(2),
+        closeness: zip(list, steps).prefix { $0 == $1 }.count
+      )
+    }
+    let closest = Dictionary(places.map { ($0.form, $0.closeness) }, uniquingKeysWith: max)
+    return places.filter { $0.closeness == closest[$0.form] }.map(\.sign)
+  }
+
+  /// Returns the end rule of the answer's flag; none if it has no flag.
+  func flags(beside items: Pagination.Items) -> [Pagination.End] {
+    signs(beside: items).filter { $0.kind == .flag }.prefix(1).compactMap { sign in
       guard let path = try? PagePath(sign.place) else { return nil }
       return .flag(.body(path), continuesWhile: vocabulary.flags[sign.name] ?? true)
     }
@@ -348,14 +365,14 @@ extension PaginationDetector {
     let total = itemTotal
     return Pagination(
       next: .pageNumber(first: first), send: send, request: Pagination.RequestRule(isQuery: isPost),
-      end: end(pages ?? total), items: items, total: total ?? pages)
+      end: end(pages ?? total, items), items: items, total: total ?? pages)
   }
 
   /// Returns a description that counts items from `first`, with the ends that the answer offers.
   func counted(_ items: Pagination.Items, first: Int, _ send: Pagination.Placement) -> Pagination {
     Pagination(
       next: .offset(first: first), send: send, request: request(countedAt: send),
-      end: end(itemTotal), items: items, total: itemTotal)
+      end: end(itemTotal, items), items: items, total: itemTotal)
   }
 
   /// Returns the request rule for an offset. json-server's `_end` would have to grow with `_start`,
@@ -391,8 +408,10 @@ extension PaginationDetector {
     return (greater ?? found.first { !own.contains($0) }).flatMap(total)
   }
 
-  private func end(_ total: Pagination.TotalSource?) -> [Pagination.End] {
-    flags() + (total.map { [.total($0)] } ?? []) + [.emptyPage]
+  private func end(
+    _ total: Pagination.TotalSource?, _ items: Pagination.Items
+  ) -> [Pagination.End] {
+    flags(beside: items) + (total.map { [.total($0)] } ?? []) + [.emptyPage]
   }
 }
 

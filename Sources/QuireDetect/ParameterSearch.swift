@@ -70,7 +70,7 @@ extension PaginationDetector {
   private func continued(
     _ items: Pagination.Items, by next: Pagination.Next, _ send: Pagination.Placement
   ) -> Pagination {
-    let end = flags() + sentinels(of: next)
+    let end = flags(beside: items) + sentinels(of: next)
     return Pagination(
       next: next, send: send, request: Pagination.RequestRule(isQuery: isPost),
       end: next.itemPath != nil ? end + [.emptyPage] : end, items: items,

@@ -205,6 +205,26 @@ struct DetectionTests {
     #expect(unplayed == 0)
   }
 
+  @Test("Of two connections, each is composed with its own cursor and flag")
+  func twoConnections() async throws {
+    let body =
+      #"{"data":{"a":{"pageInfo":{"hasNextPage":true,"endCursor":"c"},"nodes":[{"id":1},{"id":2}]},"#
+      + #""b":{"pageInfo":{"hasNextPage":true,"endCursor":"d"},"nodes":[{"id":3}]}}}"#
+    let document = try JSONDocument(Array(body.utf8))
+    let request = PageRequest(method: .post, url: url, body: .json(["query": "q"]))
+    let detector = try PaginationDetector(
+      PageAnswer(
+        request: request, url: url, status: 200, headerFields: [:], document: document,
+        position: .start))
+    let composed = detector.compositions()
+    #expect(!composed.isEmpty)
+    for pagination in composed {
+      let connection = pagination.items == "/data/a/nodes" ? "/data/a" : "/data/b"
+      #expect(pagination.json.contains("\"\(connection)/pageInfo/endCursor\""))
+      #expect(pagination.json.contains("\"\(connection)/pageInfo/hasNextPage\""))
+    }
+  }
+
   @Test("A page of OData is not taken for one of changes without saying so")
   func plainOData() async throws {
     let (detection, _) = try await detect(
