@@ -417,4 +417,17 @@ struct ExportWarningTests {
     #expect(ending.lines == ["1"])
     #expect(!ending.errors.contains("warning:"), "\(ending.errors)")
   }
+
+  @Test("A plan does not take the first page for the last where the walk fails behind it")
+  func planBeforeFailure() async throws {
+    let page = #"{"data":{"c":{"nodes":[{"id":1}]}}}"#
+    let server = try FaultServer { _ in [.respond(page)] }
+    defer { server.stop() }
+    let plan = try await Command.quire([
+      "export", server.url(), "--plan", "--preset", "relay", "--items", "/data/c", "--data",
+      #"{"query":"{c{nodes{id}}}"}"#,
+    ])
+    #expect(plan.output.contains("the walk fails behind the first page"), "\(plan.output)")
+    #expect(plan.output.contains("pageInfo { hasNextPage endCursor }"), "\(plan.output)")
+  }
 }

@@ -195,6 +195,7 @@ extension ExportPlan {
     forecast.reserve = Int(min(self.configuration.budget.reserve, 1e9))
     forecast.estimateRequests(
       limits: limits, endsByEmptyPage: endsByEmptyPage, isResumed: start != .start)
+    if page.nextFailure != nil { forecast.basis = "the walk fails behind the first page" }
     return forecast
   }
 
