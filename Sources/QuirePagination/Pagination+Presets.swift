@@ -100,6 +100,8 @@ extension Pagination {
   public static let postgrest = named("postgrest")
   /// Spring Data's pages: content, page from 0, last.
   public static let spring = named("spring")
+  /// Django Tastypie: objects, meta.next.
+  public static let tastypie = named("tastypie")
   /// WordPress and WooCommerce: a list, page number, X-WP-TotalPages header.
   public static let wordpress = named("wordpress")
 
@@ -174,6 +176,8 @@ extension Pagination {
   public static let graphDelta = named("graphDelta")
   /// Heroku: a list, Next-Range header.
   public static let heroku = named("heroku")
+  /// Hetzner Cloud: items at a path that you give, meta.pagination.next_page.
+  public static let hetzner = named("hetzner")
   /// Amazon Kinesis, DescribeStream: StreamDescription.Shards, the last ShardId, HasMoreShards.
   public static let kinesis = named("kinesis")
   /// Kubernetes: items, metadata.continue, metadata.remainingItemCount.
@@ -204,6 +208,10 @@ extension Pagination {
   public static let stellar = named("stellar")
   /// OpenStack Swift and other lists by marker: a list; marker is the last name.
   public static let swift = named("swift")
+  /// Vultr: items at a path that you give, meta.links.next.
+  public static let vultr = named("vultr")
+  /// WorkOS: data, list_metadata.after.
+  public static let workOS = named("workOS")
 
   // MARK: Databases and search
 
@@ -237,6 +245,8 @@ extension Pagination {
   public static let meilisearch = named("meilisearch")
   /// OpenSearch by `search_after` in a point in time: hits.hits, the last item's sort.
   public static let openSearchPIT = named("openSearchPIT")
+  /// Qdrant's scroll: result.points, result.next_page_offset in a POST body.
+  public static let qdrant = named("qdrant")
   /// Firebase's Realtime Database: an object; startAt is the last name.
   public static let realtimeDB = named("realtimeDB")
   /// Snowflake's SQL API: data, partition from 0, resultSetMetaData.partitionInfo.
@@ -270,6 +280,8 @@ extension Pagination {
   public static let dropbox = named("dropbox")
   /// Exchange Web Services, FindItem: RootFolder/Items/*, IndexedPagingOffset in a POST of SOAP.
   public static let ews = named("ews")
+  /// Front: _results, the page_token in _pagination.next.
+  public static let front = named("front")
   /// HubSpot's CRM: results, paging.next.after.
   public static let hubSpot = named("hubSpot")
   /// Intercom: data, pages.next.
@@ -341,6 +353,8 @@ extension Pagination {
   public static let ebayTrading = named("ebayTrading")
   /// Magento: items, total_count, page number.
   public static let magento = named("magento")
+  /// Paddle Billing: data, meta.pagination.next, meta.pagination.has_more.
+  public static let paddle = named("paddle")
   /// PayPal: items at a path that you give, links[rel=next].href.
   public static let payPal = named("payPal")
   /// Plaid's `/transactions/sync`: added, modified, removed; next_cursor, has_more.
@@ -417,8 +431,12 @@ extension Pagination {
   public static let flickr = named("flickr")
   /// GBIF: results, offset, endOfRecords.
   public static let gbif = named("gbif")
+  /// GovInfo: items at a path that you give, the offsetMark in nextPage.
+  public static let govInfo = named("govInfo")
   /// The Internet Archive's scrape API: items, cursor, total.
   public static let internetArchive = named("internetArchive")
+  /// InvenioRDM, such as Zenodo: hits.hits, links.next.
+  public static let invenioRDM = named("invenioRDM")
   /// OData 2 and 3: d.results or feed/entry, __next or link rel=next.
   public static let odataV2 = named("odataV2")
   /// OpenAlex: results, meta.next_cursor.
