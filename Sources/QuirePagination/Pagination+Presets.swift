@@ -141,9 +141,15 @@ extension Pagination {
   public static let sentry = named("sentry")
   /// TeamCity: items at a path that you give, nextHref.
   public static let teamCity = named("teamCity")
+  /// Travis CI: items at a path that you give, @pagination.next.@href.
+  public static let travis = named("travis")
 
   // MARK: Platforms and clouds
 
+  /// Alchemy's NFT API: items at a path that you give, pageKey.
+  public static let alchemy = named("alchemy")
+  /// Algorand's indexer: items at a path that you give, next-token.
+  public static let algorand = named("algorand")
   /// Anthropic's lists: data, last_id or next_page, has_more.
   public static let anthropic = named("anthropic")
   /// Azure Resource Manager: value, nextLink.
@@ -156,6 +162,8 @@ extension Pagination {
   public static let azureBlob = named("azureBlob")
   /// Azure Table storage: value, two continuation headers.
   public static let azureTable = named("azureTable")
+  /// Blockscout: items, the parameters in next_page_params.
+  public static let blockscout = named("blockscout")
   /// Cloudflare: result, page number, result_info.total_pages.
   public static let cloudflare = named("cloudflare")
   /// Chains of the Cosmos SDK: items at a path that you give, pagination.next_key.
@@ -208,6 +216,8 @@ extension Pagination {
   public static let stellar = named("stellar")
   /// OpenStack Swift and other lists by marker: a list; marker is the last name.
   public static let swift = named("swift")
+  /// Vercel: items at a path that you give, the time in pagination.next.
+  public static let vercel = named("vercel")
   /// Vultr: items at a path that you give, meta.links.next.
   public static let vultr = named("vultr")
   /// WorkOS: data, list_metadata.after.
@@ -245,6 +255,8 @@ extension Pagination {
   public static let meilisearch = named("meilisearch")
   /// OpenSearch by `search_after` in a point in time: hits.hits, the last item's sort.
   public static let openSearchPIT = named("openSearchPIT")
+  /// Pinecone: items at a path that you give, pagination.next.
+  public static let pinecone = named("pinecone")
   /// Qdrant's scroll: result.points, result.next_page_offset in a POST body.
   public static let qdrant = named("qdrant")
   /// Firebase's Realtime Database: an object; startAt is the last name.
@@ -261,6 +273,8 @@ extension Pagination {
   public static let trino = named("trino")
   /// Typesense: hits, page number, found.
   public static let typesense = named("typesense")
+  /// Vespa's visits of documents: documents, continuation.
+  public static let vespa = named("vespa")
 
   // MARK: Companies and customers
 
@@ -292,6 +306,8 @@ extension Pagination {
   public static let mailgun = named("mailgun")
   /// Marketo: result, nextPageToken, moreResult.
   public static let marketo = named("marketo")
+  /// Miro: data, cursor.
+  public static let miro = named("miro")
   /// Monday.com: items_page.items, then next_items_page.items; cursor.
   public static let monday = named("monday")
   /// NetSuite, records and SuiteQL: items, links[rel=next].href, hasMore.
@@ -351,6 +367,8 @@ extension Pagination {
   public static let eBay = named("eBay")
   /// eBay's Trading API: items at a path that you give, PageNumber in a POST of XML.
   public static let ebayTrading = named("ebayTrading")
+  /// GoCardless: items at a path that you give, meta.cursors.after.
+  public static let goCardless = named("goCardless")
   /// Magento: items, total_count, page number.
   public static let magento = named("magento")
   /// Paddle Billing: data, meta.pagination.next, meta.pagination.has_more.
@@ -392,8 +410,12 @@ extension Pagination {
   public static let mediaWiki = named("mediaWiki")
   /// Pinterest v5: items, bookmark.
   public static let pinterest = named("pinterest")
+  /// Prismic: results, the page in next_page.
+  public static let prismic = named("prismic")
   /// Reddit: data.children, data.after.
   public static let reddit = named("reddit")
+  /// Speedrun.com: data, pagination.links[rel=next].uri.
+  public static let speedrun = named("speedrun")
   /// Spotify: items, next, total, below a path that you give.
   public static let spotify = named("spotify")
   /// Stack Exchange: items, page number, has_more.
@@ -402,6 +424,8 @@ extension Pagination {
   public static let steamReviews = named("steamReviews")
   /// Telegram's `getUpdates`: result; offset is the greatest update_id plus 1.
   public static let telegram = named("telegram")
+  /// Tumblr: items at a path that you give, the parameters in response._links.next.
+  public static let tumblr = named("tumblr")
   /// Twitch Helix: data, pagination.cursor.
   public static let twitch = named("twitch")
   /// X (Twitter) v2: data, meta.next_token.
