@@ -288,6 +288,8 @@ extension Pagination {
   public static let auth0Checkpoint = named("auth0Checkpoint")
   /// Box: entries, next_marker.
   public static let box = named("box")
+  /// Calendly: collection, pagination.next_page_token.
+  public static let calendly = named("calendly")
   /// Customer.io: items at a path that you give, next, whose "=" is sent unencoded.
   public static let customerIO = named("customerIO")
   /// Dropbox, `list_folder`: entries, cursor, has_more; continues at …/continue.
@@ -296,6 +298,8 @@ extension Pagination {
   public static let ews = named("ews")
   /// Front: _results, the page_token in _pagination.next.
   public static let front = named("front")
+  /// Gong: items at a path that you give, records.cursor.
+  public static let gong = named("gong")
   /// HubSpot's CRM: results, paging.next.after.
   public static let hubSpot = named("hubSpot")
   /// Intercom: data, pages.next.
@@ -398,6 +402,8 @@ extension Pagination {
   public static let discourse = named("discourse")
   /// Disqus: response, cursor.next, cursor.hasNext.
   public static let disqus = named("disqus")
+  /// Eventbrite: items at a path that you give, pagination.continuation or page number.
+  public static let eventbrite = named("eventbrite")
   /// Facebook and Instagram: data, paging.next.
   public static let facebook = named("facebook")
   /// Lemmy: items or posts, next_page.
@@ -408,6 +414,8 @@ extension Pagination {
   public static let matrix = named("matrix")
   /// MediaWiki's API: continue, items at a path that you give.
   public static let mediaWiki = named("mediaWiki")
+  /// Pexels: photos or videos, next_page.
+  public static let pexels = named("pexels")
   /// Pinterest v5: items, bookmark.
   public static let pinterest = named("pinterest")
   /// Prismic: results, the page in next_page.
