@@ -79,12 +79,22 @@ struct ShortageTests {
       defer { hole.stop() }
       Self.limitFiles(to: 256)
       let transport = CurlTransport.underTest(connectionsPerHost: 40)
+      // The first timer, for which libdispatch opens descriptors of its own.
+      try await Task.sleep(for: .nanoseconds(1))
       let files = Self.openAllFiles(but: 20)
-      let requests = (0..<40).map { _ in Task { try await transport.fetch(hole.url()) } }
-      while transport.ledger.runningTransfers > 12 || transport.ledger.socketsOpened < 12 {
-        await Task.yield()
+      let long = Duration.seconds(600)
+      let request = TransportRequest(
+        hole.url(), timeouts: Timeouts(connect: long, head: long, stall: long, total: long))
+      let ended = Mutex(0)
+      let requests = (0..<40).map { _ in
+        Task {
+          defer { ended.withLock { $0 += 1 } }
+          return try await transport.fetch(request)
+        }
       }
-      #expect(transport.ledger.openSockets == 12)
+      while ended.withLock({ $0 }) + transport.ledger.openSockets < 40 { await Task.yield() }
+      let open = transport.ledger.openSockets
+      #expect(open > 0 && open <= 12)
       #expect(DescriptorReserve.available(upTo: 40) == 8)
       for request in requests { request.cancel() }
       var (refused, cancelled) = (0, 0)
@@ -97,7 +107,7 @@ struct ShortageTests {
           cancelled += 1
         }
       }
-      #expect(refused == 28 && cancelled == 12)
+      #expect(refused == 40 - open && cancelled == open)
       for file in files { close(file) }
       await transport.shutdown()
     }
