@@ -146,8 +146,13 @@ extension Position {
 /// the total of the export.
 package struct MissingItems: Sendable {
   package let count: Int
+  /// Whether the source itself reads the part from its start in the next run, so that the other
+  /// parts are read for what has changed.
+  package let isReadAnew: Bool
 
-  package init(_ count: Int) { self.count = count }
+  package init(_ count: Int, isReadAnew: Bool = false) {
+    (self.count, self.isReadAnew) = (count, isReadAnew)
+  }
 }
 
 /// The position at which changes begin, as page metadata of sources whose positions differ from

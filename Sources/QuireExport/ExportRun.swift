@@ -25,6 +25,8 @@ final class ExportRun {
   /// The stored form of the position at which a later run reads changes; nil until a page gives
   /// one.
   private var changes: JSONValue?
+  /// Whether the next run has to begin where this one began, because items are missing.
+  private var fellShort = false
 
   init(_ export: Export, _ stop: ExportStop) {
     self.export = export
@@ -60,6 +62,7 @@ final class ExportRun {
     case .walk(var cursor, let checkpoint, let increment, let isResumed):
       next = checkpoint
       self.increment = increment
+      changes = checkpoint.memory?["next"]
       report.isResumed = isResumed
       while true {
         let feed = PageFeed(
@@ -90,6 +93,8 @@ final class ExportRun {
     report.end = .running
     next.position = cursor.start
     (next.pages, next.items, next.missing, next.tally) = (0, 0, nil, ItemTally())
+    fellShort = false
+    increment?.fellShort = false
     return cursor
   }
 
@@ -123,7 +128,8 @@ final class ExportRun {
         wrote(written)
         receipts += page.head.receipts
         guard isOver else { continue }
-        // All further items are older than the value this run asked for.
+        // All further items are older than the value this run asked for, so they are not missing.
+        next.tally = ItemTally(received: nil)
         finishListing()
         try await commit(to: session)
         return feed.report
@@ -159,10 +165,11 @@ final class ExportRun {
     if export.readsChanges,
       let resume = page.metadata[ChangesPlace.self]?.position ?? page.http?.resume
     {
-      changes = ExportStart.memory(of: resume)
+      changes = try? resume.sealedJSON
     }
     if let part = page.metadata[MissingItems.self] {
       next.missing = (next.missing ?? 0).plus(part.count)
+      if !part.isReadAnew { fallShort() }
     }
     next.pages += 1
     next.items += page.items.count
@@ -189,7 +196,7 @@ final class ExportRun {
 
   private func commit(to session: any SinkSession) async throws {
     next.sequence += 1
-    next.memory = changes ?? increment?.memory ?? next.memory
+    next.memory = memory
     try await session.commit(next)
     machine.committed()
     receipts.confirm()
@@ -198,6 +205,24 @@ final class ExportRun {
     report.commits += 1
     report.add(pending)
     pending = ExportReport()
+  }
+
+  /// What later runs need. Until the run is over, the position at which it began is kept beside the
+  /// one at which the next run is to begin.
+  private var memory: JSONValue? {
+    guard let changes else { return increment?.memory ?? next.memory }
+    let began = next.memory?["changes"]
+    if next.isOver {
+      guard fellShort else { return ["changes": changes] }
+      return began.map { ["changes": $0] }
+    }
+    guard let began else { return ["next": changes] }
+    return ["changes": began, "next": changes]
+  }
+
+  private func fallShort() {
+    fellShort = true
+    increment?.fellShort = true
   }
 
   /// Sets the report's end by the end of the walk, and commits the remaining pages.
@@ -221,7 +246,10 @@ final class ExportRun {
   /// all calls is used otherwise.
   private func finishListing(missing: Int? = nil, of declared: Int? = nil) {
     next.position = nil
-    next.missing = missing ?? (increment == nil ? next.tally.missing : nil) ?? next.missing
+    if let missing = missing ?? next.tally.missing {
+      next.missing = missing
+      fallShort()
+    }
     guard let missing = next.missing else { return report.end = .complete }
     report.end = .truncationSuspected(
       declared: declared ?? missing.plus(next.tally.received ?? next.items))
@@ -290,11 +318,6 @@ enum ExportStart {
     next.position = changes ?? next.position
     self = .walk(
       changes.map { cursor.resuming(from: $0) } ?? cursor, next, machine, isResumed: false)
-  }
-
-  /// Returns the checkpoint's memory of the position at which changes begin.
-  static func memory(of resume: Position) -> JSONValue? {
-    (try? resume.sealedJSON).map { ["changes": $0] }
   }
 
   private static func resume(in memory: JSONValue?) -> Position? {

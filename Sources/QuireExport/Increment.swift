@@ -14,6 +14,9 @@ public import QuirePagination
 /// whose key and content are unchanged are dropped, so that no item is exported twice and none with
 /// an equal value is lost.
 ///
+/// If a run ends with fewer items than the server declared, the next one asks for the same value,
+/// and what the first brought of before the look-back comes again.
+///
 /// An item may change after its page was read. If values are times (RFC 3339, or seconds or
 /// milliseconds since 1970), the next run therefore begins no later than the time at which this one
 /// began, by this machine's clock; twelve hours earlier if the times have no zone, because it is
@@ -61,6 +64,8 @@ struct IncrementMachine {
   private let increment: Increment
   /// The value that this run asks for; nil to ask for everything.
   private(set) var since: JSONValue?
+  /// Whether items are missing from this run: the next one then asks for the same value.
+  var fellShort = false
   /// The greatest value of all runs.
   private var greatest: JSONValue?
   /// The items at or after the value at which the next run begins, by their keys. Cleared of older
@@ -100,7 +105,11 @@ struct IncrementMachine {
     storedBefore = Self.stored(before)
     let lastBegan = memory?["began"].flatMap { Double($0.description) } ?? now
     began = isNewRun ? now : lastBegan
-    guard isNewRun else { return }
+    let isShort = memory?["fellShort"] == .bool(true)
+    guard isNewRun, !isShort else {
+      fellShort = isShort && !isNewRun
+      return
+    }
     since = try greatest.map { value throws(SinkError) in
       try Self.start(of: value, increment, lastBegan)
     }
@@ -116,6 +125,7 @@ struct IncrementMachine {
     members.append(.init("scope", .string(increment.scope ?? increment.field.text)))
     members.append(.init("recent", Self.stored(seenAgain)))
     members.append(.init("before", storedBefore))
+    if fellShort { members.append(.init("fellShort", .bool(true))) }
     return .object(members)
   }
 

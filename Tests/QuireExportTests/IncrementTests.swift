@@ -150,6 +150,95 @@ struct IncrementTests {
     }
   }
 
+  /// A listing in pages of two with the newest items first, which declares its items but does not
+  /// send the last ones.
+  private func short(_ items: [Int], since: Int?, lacking: Int) -> Cursor<RawItem> {
+    let found = items.filter { $0 >= since ?? .min }.sorted(by: >)
+    let sent = found.dropLast(lacking).map { "{\"id\":\($0)}" }
+    return Cursor { position in
+      let start = position?.value?.integer ?? 0
+      return Page(
+        try sent.dropFirst(start).prefix(2).map { try RawItem(Array($0.utf8)) },
+        next: start + 2 < sent.count ? Position(integerLiteral: start + 2) : nil,
+        total: Total(found.count))
+    }
+  }
+
+  @Test(
+    "16-Increment, 16-Short: after a run that fell short, in one call or two, the next asks for the same",
+    arguments: [false, true])
+  func asksAgain(isInTwo: Bool) async throws {
+    let sink = MemorySink(key: "/id")
+    func run(_ items: ClosedRange<Int>, lacking: Int) async throws -> (JSONValue?, isShort: Bool) {
+      let asked = Asked()
+      func export(until limit: Int?) -> Export {
+        Export(to: sink, increment: Increment("/id")) { since in
+          asked.append(since)
+          return short(Array(items), since: since?.integer, lacking: lacking)
+            .limited(to: Limits(pages: limit))
+        }
+      }
+      if isInTwo { _ = try await export(until: 1).run() }
+      let report = try await export(until: nil).run()
+      return (asked.values.first ?? nil, "\(report.end)" == "truncation suspected")
+    }
+    var (since, isShort) = try await run(1...6, lacking: 2)
+    #expect(since == nil && isShort && sink.items.count == 4)
+    (since, isShort) = try await run(1...6, lacking: 0)
+    #expect(since == nil && !isShort && sink.items.count == 6)
+    (since, isShort) = try await run(1...10, lacking: 1)
+    #expect(since == 6 && isShort)
+    (since, isShort) = try await run(1...10, lacking: 1)
+    #expect(since == 6 && isShort && sink.items.count == 10)
+    (since, isShort) = try await run(1...12, lacking: 0)
+    #expect(since == 6 && !isShort && sink.items.count == 12)
+    (since, isShort) = try await run(1...14, lacking: 0)
+    #expect(since == 12 && !isShort && sink.items.count == 14)
+  }
+
+  @Test(
+    "16-Changes, 16-Short: after a run that fell short, in one call or two, the next begins at the same token",
+    arguments: [false, true])
+  func keepsToken(isInTwo: Bool) async throws {
+    let sink = MemorySink(key: "/id")
+    // Two pages, of which the first has the token of the items behind them.
+    func run(_ items: ClosedRange<Int>, lacking: Int) async throws -> (Int, isShort: Bool) {
+      let start = Mutex(-1)
+      let cursor = Cursor<RawItem> { position in
+        let from = position?.value?.integer ?? 1
+        let isFirst = from < 100
+        if isFirst { start.withLock { $0 = from } }
+        let found = isFirst ? items.filter { $0 >= from } : [from / 100]
+        let sent = isFirst ? Array(found.dropFirst().dropLast(lacking)) : found
+        var page = Page(
+          try sent.map { try RawItem(Array("{\"id\":\($0)}".utf8)) },
+          next: isFirst ? Position(integerLiteral: found[0] * 100) : nil,
+          total: isFirst ? Total(found.count) : nil)
+        if isFirst {
+          page.metadata[ChangesPlace.self] = ChangesPlace(
+            Position(integerLiteral: items.upperBound + 1))
+        }
+        return page
+      }
+      func report(until limit: Int?) async throws -> ExportReport {
+        var export = Export(cursor.limited(to: Limits(pages: limit)), to: sink)
+        export.readsChanges = true
+        return try await export.run()
+      }
+      if isInTwo { _ = try await report(until: 1) }
+      let end = try await report(until: nil).end
+      return (start.withLock { $0 }, "\(end)" == "truncation suspected")
+    }
+    var (start, isShort) = try await run(1...6, lacking: 2)
+    #expect(start == 1 && isShort && sink.items.count == 4)
+    (start, isShort) = try await run(1...6, lacking: 0)
+    #expect(start == 1 && !isShort && sink.items.count == 6)
+    (start, isShort) = try await run(1...9, lacking: 1)
+    #expect(start == 7 && isShort && sink.items.count == 8)
+    (start, isShort) = try await run(1...9, lacking: 0)
+    #expect(start == 7 && !isShort && sink.items.count == 9)
+  }
+
   @Test("16-Increment: times are compared as times, and what cannot be compared is an error")
   func values() async throws {
     let sink = MemorySink(mode: .append)

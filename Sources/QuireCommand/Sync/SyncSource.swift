@@ -146,8 +146,8 @@ final class SyncSource: Sendable {
     } else {
       notes.withLock { $0.failed.inARow = 0 }
       if listing.parent != nil, found != nil, let missing = tally.missing {
-        page.metadata[MissingItems.self] = MissingItems(missing)
-        try forget(place.parent)
+        page.metadata[MissingItems.self] = MissingItems(
+          missing, isReadAnew: try forget(place.parent))
       } else if listing.since != nil, let found, place.inner != nil || !found.head.isAbsent {
         // Pages are written in order; `SyncSession` takes this when it writes the page, perhaps
         // while the next one is read.
@@ -241,7 +241,7 @@ final class SyncSource: Sendable {
     of parent: SyncState.Parent, behind page: inout Page<RawItem>, _ error: PageError,
     _ open: OpenWalk<Int>
   ) async throws {
-    try forget(parent)
+    let isReadAnew = try forget(parent)
     notes.withLock {
       $0.failed.count += 1
       // A failure without a request says nothing about the server.
@@ -249,14 +249,16 @@ final class SyncSource: Sendable {
       $0.failed.first = $0.failed.first ?? error
     }
     page.nextFailure = nil
-    page.metadata[MissingItems.self] = MissingItems(1)
+    page.metadata[MissingItems.self] = MissingItems(1, isReadAnew: isReadAnew)
     try await continueWithNextParent(after: parent, behind: &page, open)
   }
 
   /// Makes the next run read all of a parent's listing, not only what has changed since this run.
-  private func forget(_ parent: SyncState.Parent) throws {
-    guard case .noted(let state, _) = parents else { return }
+  /// Returns false if the listing is a run of its own, whose next one does so by itself.
+  private func forget(_ parent: SyncState.Parent) throws -> Bool {
+    guard case .noted(let state, _) = parents else { return false }
     try state.forget(parent.values, of: listing.name)
+    return true
   }
 
   /// Skips the rest of this parent's listing and continues with the next parent.
