@@ -1,4 +1,5 @@
 import Foundation
+import GRDB
 import Synchronization
 import TestSupport
 import Testing
@@ -90,6 +91,33 @@ import Testing
       asked = server.requests.dropFirst(count).map(\.target)
     }
     #expect(asked == ["/parents", "/1/x?after=6", "/2/x", "/3/x"])
+  }
+
+  @Test("16-Sync: a round in which a listing has failed fails, whichever command ends it")
+  func failsWithRound() async throws {
+    let isFailing = Mutex(true)
+    let server = try FaultServer { request in
+      if request.path == "/items", isFailing.withLock({ $0 }) {
+        return [.respond("{}", status: "403 No")]
+      }
+      return [.respond(#"{"items":[{"id":1}]}"#)]
+    }
+    defer { server.stop() }
+    let copy = try Copy(
+      "{url: \"\(server.url("/items"))\", key: id, \(Self.pages)}\n"
+        + "  others: {url: \"\(server.url("/others"))\", key: id, \(Self.pages)}")
+    #expect(try await copy.run().status == 1)
+    // As a kill before the end of the round leaves it.
+    let state = try DatabaseQueue(path: copy.folder.appending(path: "x.state.db").path)
+    try await state.write { try $0.execute(sql: "UPDATE round SET isOver = 0") }
+    isFailing.withLock { $0 = false }
+    let count = server.requests.count
+    let ending = try await copy.run()
+    #expect(ending.status == 1 && server.requests.count == count)
+    #expect(
+      ending.errors.contains("items: failed") && ending.errors.contains("others: complete, 1 item"),
+      "\(ending.errors)")
+    #expect(try await copy.run().status == 0)
   }
 
   @Test(

@@ -122,8 +122,9 @@ struct SyncRun: Sendable {
   /// The number of listings that are read at a time, and of parents of each.
   let parallel: Int
 
-  /// Reads each listing that this round has not read yet. Returns whether all of them succeeded;
-  /// throws `CancellationError` if the run was asked to stop.
+  /// Reads each listing that this round has not read yet. Returns whether all of the round
+  /// succeeded, and tells what earlier commands have read, too: nothing else would tell of a failure
+  /// before an interruption. Throws `CancellationError` if the run was asked to stop.
   func run(_ tell: @escaping @Sendable (SyncNote) -> Void) async throws -> Bool {
     let listings = file.listings(named: names)
     if restarts {
@@ -132,8 +133,18 @@ struct SyncRun: Sendable {
     }
     let isPartial = listings.count < file.listings.count
     let round = try state.beginRound(of: isPartial ? listings.map(\.name) : [])
-    let left = try listings.filter { try state.record($0.name).endedRound < round }
-    let isComplete = try await read(left, round, tell)
+    var left: [SyncListing] = []
+    var isComplete = true
+    for listing in listings {
+      let record = try state.record(listing.name)
+      guard record.endedRound >= round, let outcome = record.outcome else {
+        left.append(listing)
+        continue
+      }
+      tell(SyncNote(listing: listing.name, event: .ended(outcome)))
+      if !outcome.isSuccess { isComplete = false }
+    }
+    if try await !read(left, round, tell) { isComplete = false }
     try state.endRound(isPartial: isPartial)
     return isComplete
   }
