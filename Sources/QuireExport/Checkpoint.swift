@@ -37,6 +37,8 @@ public struct Checkpoint: Hashable, Sendable {
   /// run in the destination, because more items are missing from it. Its items stay beside the
   /// destination.
   package var fellShort = false
+  /// The parts of the listing that failed and were left out; nil if none did.
+  package var leftOut: LeftOut?
   /// The items that the server has sent and declared during the run. `received` is nil if the run
   /// did not begin at the start of its listing.
   package var tally = ItemTally(received: nil)
@@ -67,6 +69,14 @@ public struct Checkpoint: Hashable, Sendable {
   /// short of the complete run that it was to replace. In the second case the sink drops the items
   /// beside the destination.
   public var isOver: Bool { isComplete || fellShort }
+}
+
+/// The parts of a listing that failed and were left out, each of which counts as one missing item.
+package struct LeftOut: Hashable, Sendable, Codable {
+  /// The number of parts.
+  package var count: Int
+  /// Why the first of them failed.
+  package var failure: String
 }
 
 /// The state at a commit of the file that holds the items set aside. What stands behind it in the
@@ -149,9 +159,11 @@ package struct MissingItems: Sendable {
   /// Whether the source itself reads the part from its start in the next run, so that the other
   /// parts are read for what has changed.
   package let isReadAnew: Bool
+  /// Why the part was left out; nil for one that ended.
+  package let failure: String?
 
-  package init(_ count: Int, isReadAnew: Bool = false) {
-    (self.count, self.isReadAnew) = (count, isReadAnew)
+  package init(_ count: Int, isReadAnew: Bool = false, failure: String? = nil) {
+    (self.count, self.isReadAnew, self.failure) = (count, isReadAnew, failure)
   }
 }
 
@@ -190,6 +202,7 @@ extension Checkpoint {
     var fellShort: Bool?
     var received: Int?
     var declared: Int?
+    var leftOut: LeftOut?
     var aside: AsideFile?
     var listing: [String: String]
     var memory: TaggedJSONValue?
@@ -205,6 +218,7 @@ extension Checkpoint {
       standing = checkpoint.replacedMissing
       fellShort = checkpoint.fellShort ? true : nil
       (received, declared) = (checkpoint.tally.received, checkpoint.tally.declared)
+      leftOut = checkpoint.leftOut
       aside = checkpoint.aside
       listing = checkpoint.listing
       memory = checkpoint.memory.map(TaggedJSONValue.init)
@@ -220,6 +234,7 @@ extension Checkpoint {
       checkpoint.replacedMissing = standing
       checkpoint.fellShort = fellShort ?? false
       (checkpoint.tally.received, checkpoint.tally.declared) = (received, declared)
+      checkpoint.leftOut = leftOut
       checkpoint.aside = aside
       checkpoint.memory = memory?.value
       return checkpoint

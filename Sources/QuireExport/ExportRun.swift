@@ -92,7 +92,8 @@ final class ExportRun {
     report.recoveries.append(.restarted)
     report.end = .running
     next.position = cursor.start
-    (next.pages, next.items, next.missing, next.tally) = (0, 0, nil, ItemTally())
+    (next.pages, next.items, next.tally) = (0, 0, ItemTally())
+    (next.missing, next.leftOut) = (nil, nil)
     fellShort = false
     increment?.fellShort = false
     return cursor
@@ -170,6 +171,10 @@ final class ExportRun {
     if let part = page.metadata[MissingItems.self] {
       next.missing = (next.missing ?? 0).plus(part.count)
       if !part.isReadAnew { fallShort() }
+      if let failure = part.failure {
+        next.leftOut = LeftOut(
+          count: (next.leftOut?.count ?? 0) + 1, failure: next.leftOut?.failure ?? failure)
+      }
     }
     next.pages += 1
     next.items += page.items.count

@@ -157,6 +157,30 @@ import Testing
     #expect(try copy.rows("SELECT count(*) FROM items") == ["4"])
   }
 
+  @Test("16-Sync, 16-Short: what an earlier command left out is told by the one that ends the run")
+  func tellsEarlierFailures() async throws {
+    let server = try FaultServer { request in
+      switch request.path {
+      case "/parents": [.respond(#"{"items":[{"id":1},{"id":2},{"id":3},{"id":4}]}"#)]
+      case "/1/x": [.respond("{}", status: "404 No")]
+      default: [.respond("{\"items\":[{\"id\":\"\(request.path)\"}]}")]
+      }
+    }
+    defer { server.stop() }
+    let copy = try Self.copy(server, "url: \"URL/{id}/x\", maxPages: 2")
+    var commands = 1
+    var ending = try await copy.run()
+    while ending.errors.contains("items: limited"), commands < 5 {
+      commands += 1
+      ending = try await copy.run()
+    }
+    #expect(commands > 1 && ending.status == 1, "\(ending.errors)")
+    #expect(
+      ending.errors.contains("items: incomplete, 3 items; left out 1 parent whose listing failed: ")
+        && ending.errors.contains("missing: skip") && !ending.errors.contains("fewer"),
+      "\(ending.errors)")
+  }
+
   @Test("16-Sync: parents whose links are known to be odd without a request are all left out")
   func leavesOutManyOddParents() async throws {
     let server = try FaultServer { request in

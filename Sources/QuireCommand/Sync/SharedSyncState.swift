@@ -327,7 +327,7 @@ final class SharedSyncState: Sendable {
       try connection.query(
         """
         SELECT unit FROM _quire_leases WHERE work = $1 AND round = $2::bigint AND md5(unit) <> md5($3) \
-        ORDER BY state = 'done' DESC, number LIMIT \(SyncSource.Failures.mostInARow)
+        ORDER BY state = 'done' DESC, number LIMIT \(SyncSource.mostFailuresInARow)
         """, [name(of: .units, record.name), "\(record.runRound)", unit]
       ).compactMap { $0[0].map { SyncState.Parent(number: 0, values: $0) } }
     }

@@ -223,10 +223,11 @@ struct SyncRun: Sendable {
       tell(SyncNote(listing: listing.name, event: .page(report, parents: parents)))
     }
     let report = await export.outcome()
-    return Self.outcome(report, of: listing, skipped: source.skipped, failed: source.failed)
+    return Self.outcome(report, of: listing, skipped: source.skipped)
   }
 
-  private static let words = {
+  /// The words for the errors of requests.
+  static let words = {
     var words = RemedyWords(for: SyncCommand.self, isDescribed: true)
     words.fileMembers = [
       .init("RetryPolicy.patience"): "client.patience",
@@ -238,42 +239,46 @@ struct SyncRun: Sendable {
 
   /// Returns how a listing or a unit of one ended.
   static func outcome(
-    _ report: ExportReport, of listing: SyncListing, skipped: Int,
-    failed: SyncSource.Failures = .init()
+    _ report: ExportReport, of listing: SyncListing, skipped: Int
   ) -> Outcome {
-    var outcome = outcome(of: report, listing, skipped, failed.count)
-    if let error = failed.first {
-      let words = Self.words.line(error)
-      let advice =
-        SyncSource.isMissing(error) ? " Where listings may be gone, say missing: skip." : ""
+    let checkpoint = checkpoint(of: report)
+    var outcome = outcome(of: report, at: checkpoint, listing, skipped)
+    if let leftOut = checkpoint?.leftOut {
       outcome.words +=
-        "; left out \(failed.count.counted("parent")) whose listing failed: \(words)\(advice)"
+        "; left out \(leftOut.count.counted("parent")) whose listing failed: \(leftOut.failure)"
     }
     outcome.words += keptDeletions(of: listing, isRestarted: report.recoveries.contains(.restarted))
     return outcome
   }
 
+  /// Returns the checkpoint of the run that has ended; nil before its first commit.
+  private static func checkpoint(of report: ExportReport) -> Checkpoint? {
+    switch report.end {
+    case .failed(let done as SyncSink.AlreadyDone): done.checkpoint
+    // A new run then reports the checkpoint of the run before it.
+    case .failed where report.commits == 0 && !report.isResumed,
+      .cancelled where report.commits == 0 && !report.isResumed:
+      nil
+    default: report.checkpoint
+    }
+  }
+
   private static func outcome(
-    of report: ExportReport, _ listing: SyncListing, _ skipped: Int, _ failed: Int
+    of report: ExportReport, at checkpoint: Checkpoint?, _ listing: SyncListing, _ skipped: Int
   ) -> Outcome {
-    // Before its first commit, a new run reports the checkpoint of the run before it.
-    let isOfRunBefore =
-      if case .cancelled = report.end { report.commits == 0 && !report.isResumed } else { false }
-    var words = counts(
-      items: isOfRunBefore ? 0 : report.checkpoint?.items ?? 0, skipped: skipped)
+    var words = counts(items: checkpoint?.items ?? 0, skipped: skipped)
     if !report.recoveries.isEmpty {
       words += ", cursors expired: \(report.recoveries.map(\.rawValue).joined(separator: ", "))"
     }
     switch report.end {
     case .complete, .alreadyComplete, .truncationSuspected, .running:
-      return outcomeAtEnd(words, report.checkpoint, failed)
+      return outcomeAtEnd(words, checkpoint)
     case .limit(let limit):
       return Outcome(
         kind: .limited,
         words: "\(words); its limit of \(limit.rawValue) ended this run, and the next goes on")
     case .cancelled: return Outcome(kind: .interrupted, words: words)
-    case .failed(let done as SyncSink.AlreadyDone):
-      return outcomeAtEnd(done.checkpoint.items.counted("item"), done.checkpoint, failed)
+    case .failed(is SyncSink.AlreadyDone): return outcomeAtEnd(words, checkpoint)
     case .failed(is CancellationError): return Outcome(kind: .interrupted, words: words)
     case .failed(let error as PageError):
       return Outcome(kind: .failed, words: Self.words.line(error))
@@ -306,16 +311,15 @@ struct SyncRun: Sendable {
 
   /// Returns the outcome of a run that reached the end of its listing: complete unless items are
   /// missing that were declared, as in `ExportReport.isComplete`.
-  private static func outcomeAtEnd(
-    _ words: String, _ checkpoint: Checkpoint?, _ failed: Int
-  ) -> Outcome {
+  private static func outcomeAtEnd(_ words: String, _ checkpoint: Checkpoint?) -> Outcome {
     guard let missing = checkpoint?.missing else {
       return Outcome(kind: .complete, words: words, watermark: checkpoint?.memory?["greatest"])
     }
+    let undelivered = missing - (checkpoint?.leftOut?.count ?? 0)
     return Outcome(
       kind: .incomplete,
-      words: (missing > failed
-        ? "\(words), \(missing - failed) fewer than the server had declared" : words)
+      words: (undelivered > 0
+        ? "\(words), \(undelivered) fewer than the server had declared" : words)
         + (checkpoint?.fellShort == true ? "; what was there stays" : ""))
   }
 

@@ -59,21 +59,15 @@ final class SyncSource: Sendable {
     var skipped = 0
     /// The values of parents whose listing ended with the page at a position.
     var finished: [Position?: String] = [:]
-    var failed = Failures()
+    /// The number of listings of parents that failed one after the other and were left out.
+    var failedInARow = 0
     /// The number of parents whose listing was read to its end, by earlier commands too; nil before
     /// the first page.
     var done: Int?
   }
 
-  /// The listings of parents that failed and were left out.
-  struct Failures: Sendable {
-    /// The most failures in a row that are attributed to the parents themselves.
-    static let mostInARow = 10
-
-    var count = 0
-    var inARow = 0
-    var first: PageError?
-  }
+  /// The most failures in a row that are attributed to the parents themselves.
+  static let mostFailuresInARow = 10
 
   init(
     _ listing: SyncListing, _ client: PageClient, _ origins: Set<Origin>, _ parents: Parents,
@@ -95,9 +89,6 @@ final class SyncSource: Sendable {
 
   /// The number of parents whose listing was missing and was skipped.
   var skipped: Int { notes.withLock { $0.skipped } }
-
-  /// The listings of parents that failed and were left out.
-  var failed: Failures { notes.withLock { $0.failed } }
 
   /// The number of parents whose listing was read to its end.
   var parentsDone: Int { notes.withLock { $0.done ?? 0 } }
@@ -144,7 +135,7 @@ final class SyncSource: Sendable {
         try await leaveOutRest(of: place.parent, behind: &page, failure, open)
       }
     } else {
-      notes.withLock { $0.failed.inARow = 0 }
+      notes.withLock { $0.failedInARow = 0 }
       if listing.parent != nil, found != nil, let missing = tally.missing {
         page.metadata[MissingItems.self] = MissingItems(
           missing, isReadAnew: try forget(place.parent))
@@ -230,7 +221,9 @@ final class SyncSource: Sendable {
   private func mayLeaveOutRest(
     after error: PageError, of parent: SyncState.Parent
   ) async throws -> Bool {
-    guard case .noted = parents, failed.inARow < Failures.mostInARow else { return false }
+    guard case .noted = parents,
+      notes.withLock({ $0.failedInARow }) < Self.mostFailuresInARow
+    else { return false }
     return try await concernsOneParent(error, parent) {
       try self.others(than: parent.number)
     }
@@ -241,16 +234,17 @@ final class SyncSource: Sendable {
     of parent: SyncState.Parent, behind page: inout Page<RawItem>, _ error: PageError,
     _ open: OpenWalk<Int>
   ) async throws {
-    let isReadAnew = try forget(parent)
-    notes.withLock {
-      $0.failed.count += 1
-      // A failure without a request says nothing about the server.
-      if error.traffic.requests > 0 { $0.failed.inARow += 1 }
-      $0.failed.first = $0.failed.first ?? error
-    }
+    // A failure without a request says nothing about the server.
+    if error.traffic.requests > 0 { notes.withLock { $0.failedInARow += 1 } }
     page.nextFailure = nil
-    page.metadata[MissingItems.self] = MissingItems(1, isReadAnew: isReadAnew)
+    page.metadata[MissingItems.self] = MissingItems(
+      1, isReadAnew: try forget(parent), failure: Self.words(for: error))
     try await continueWithNextParent(after: parent, behind: &page, open)
+  }
+
+  private static func words(for error: PageError) -> String {
+    SyncRun.words.line(error)
+      + (isMissing(error) ? " Where listings may be gone, say missing: skip." : "")
   }
 
   /// Makes the next run read all of a parent's listing, not only what has changed since this run.
@@ -349,7 +343,7 @@ final class SyncSource: Sendable {
   /// Returns some of the parents after `number`, and the first of all if it is before `number`.
   private func others(than number: Int) throws -> [SyncState.Parent] {
     var others: [SyncState.Parent] = []
-    while others.count < Failures.mostInARow,
+    while others.count < Self.mostFailuresInARow,
       let next = try next(after: others.last?.number ?? number)
     {
       others.append(next)
