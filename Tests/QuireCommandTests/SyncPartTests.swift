@@ -113,6 +113,28 @@ import Testing
     #expect(try await copy.run("--status").output.contains("complete: 31 items"))
   }
 
+  @Test(
+    "16-Short: a listing that is read once and fell short is read anew, until it is whole",
+    arguments: ["mode: once", "mode: once, key: id"])
+  func readsOnceAgain(words: String) async throws {
+    let state = Mutex((count: 20, total: 30))
+    let server = try Self.counting { state.withLock { $0 } }
+    defer { server.stop() }
+    let copy = try Copy("{url: '\(server.url("/x"))', \(words), pagination: \(Self.counted)}")
+    for _ in 0..<2 {
+      let short = try await copy.run()
+      #expect(short.status == 1 && short.errors.contains("10 fewer"), "\(short.errors)")
+      #expect(try copy.rows("SELECT count(*) FROM items") == ["20"])
+    }
+    #expect(try await copy.run("--plan").output.contains("items: begins anew"))
+    state.withLock { $0 = (30, 30) }
+    let whole = try await copy.run()
+    #expect(whole.status == 0, "\(whole.errors)")
+    let requests = server.requests.count
+    #expect(try await copy.run().status == 0 && server.requests.count == requests)
+    #expect(try copy.rows("SELECT count(*), count(DISTINCT id) FROM items") == ["30|30"])
+  }
+
   @Test("16-Short: the listing of one parent that falls short makes the whole one incomplete")
   func parentFallsShort() async throws {
     let server = try FaultServer { request in

@@ -486,10 +486,11 @@ extension SyncState.Record {
       if listing.destination.mode != .once || completeRound == 0 { completeRound = runRound }
       (sinkRun, isRestarting, readParentRound, incompleteRound) = (0, false, parentRound, nil)
       watermark = outcome.watermark?.description ?? watermark
-    // The next round reads it anew.
+    // The next round reads it anew. What is read once has no run after the one that fell short.
     case .incomplete:
-      if listing.destination.mode == .upsert { incompleteRound = runRound }
-      (sinkRun, runRound, isRestarting) = (0, completeRound, false)
+      let mode = listing.destination.mode
+      if mode == .upsert { incompleteRound = runRound }
+      (sinkRun, runRound, isRestarting) = (0, completeRound, mode == .once)
     // The next round goes on with the run.
     case .limited, .failed, .interrupted, .skipped, .running: break
     }
