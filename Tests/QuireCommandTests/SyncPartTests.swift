@@ -454,6 +454,8 @@ import Testing
         "key: id, mode: replace, since: {field: /t, parameter: s}",
         "Each run would replace all by what has changed"
       ),
+      ("key: id, mode: append, deleted: /gone", "would be stored beside it"),
+      ("key: id, mode: replace, deleted: /gone", "would be stored beside it"),
       ("key: id, deleted: ''", "all would be taken away"),
       ("key: [id, n], deleted: /id", "all would be taken away"),
     ])

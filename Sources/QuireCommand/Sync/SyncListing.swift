@@ -169,6 +169,12 @@ struct SyncListing: Sendable {
       throw SyncFileError(
         "\(place).deleted", "What is gone has to be found to be taken away: say by key where.")
     }
+    guard deleted == nil || destination.mode == .upsert else {
+      throw SyncFileError(
+        "\(place).deleted",
+        "Only what comes again under its key can be taken away, and what says that it is gone would be stored beside "
+          + "it. Leave out mode.")
+    }
     if let mark = deleted, mark.value == nil,
       mark.path.steps.isEmpty || destination.key?.paths.contains(mark.path) == true
     {
