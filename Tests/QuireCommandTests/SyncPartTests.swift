@@ -335,6 +335,27 @@ import Testing
     #expect(try copy.rows("SELECT id FROM items ORDER BY id") == ["10", "20"])
   }
 
+  @Test("16-Increment: where the file adds a member of the parent, all items get it")
+  func addsMembers() async throws {
+    let family = Family([1: 1, 2: 2], [1: [10: 5], 2: [20: 6]])
+    let server = try family.serve()
+    defer { server.stop() }
+    let since = "since: {field: /t, parameter: after}"
+    let copy = try Copy(
+      "{url: '\(server.url("/{id}/x"))', for: parents, key: id, \(since), pagination: \(Self.pages)}\n"
+        + "  parents: {url: '\(server.url("/parents"))', key: id, pagination: \(Self.pages)}")
+    #expect(try await copy.run().status == 0)
+    let text = try String(contentsOfFile: copy.file, encoding: .utf8)
+    try text.replacing(since, with: "\(since), with: {parent: id}")
+      .write(toFile: copy.file, atomically: true, encoding: .utf8)
+    for _ in 1...2 {
+      let ending = try await copy.run()
+      #expect(ending.status == 0, "\(ending.errors)")
+      #expect(try copy.rows("SELECT id, parent FROM items ORDER BY id") == ["10|1", "20|2"])
+    }
+    #expect(server.requests.suffix(2).map(\.target) == ["/1/x?after=6", "/2/x?after=6"])
+  }
+
   @Test("16-Sync: a restart that is stopped at a parent begins its children anew, too")
   func keepsRestart() async throws {
     let family = Family([1: 1, 2: 2], [1: [10: 1], 2: [20: 2]])

@@ -139,11 +139,13 @@ struct SyncListing: Sendable {
     ) { $1 }
   }
 
-  /// A digest of the request and the field: stored increments apply to this combination only.
+  /// A digest of the request, the field and the members of the parent: stored increments apply to
+  /// this combination only.
   private var scope: String {
     let request =
       ["url", "for", "pagination", "parameters"].map { definition[$0] ?? "" }
       + ["method", "body"].compactMap { definition[$0] }
+      + with.map { "\($0.name): \($0.value.memberName(in: parent))" }
     var sum = FileSum()
     let scope = (request + [since?.increment.field.text ?? ""]).joined(separator: "\n")
     sum.add(Array(scope.utf8))
