@@ -65,12 +65,12 @@ struct SyncCommand: AsyncParsableCommand {
     let sync = try read(parallel)
     let line = SyncLine(log)
     let shared = try sharedState(sync, line)
-    if plan || status { return try await show(sync, shared) }
-    guard let shared else { return try await run(sync, parallel, line) }
-    guard parallel == 1 else {
+    guard shared == nil || parallel == 1 else {
       throw ValidationError(
         "--parallel is for one machine. Several share their work: start the command once more.")
     }
+    if plan || status { return try await show(sync, shared) }
+    guard let shared else { return try await run(sync, parallel, line) }
     try await run(sync, shared, line)
   }
 
@@ -93,6 +93,7 @@ struct SyncCommand: AsyncParsableCommand {
 
   /// Prints what `--plan` or `--status` asks for.
   private func show(_ sync: SyncFile, _ shared: SharedSyncState?) async throws {
+    if plan { try checkState(of: sync, shared) }
     let snapshot = try await snapshot(of: sync, shared)
     // A run without `--plan` would refuse this too, except on several machines.
     if plan, restart, shared == nil {
@@ -106,6 +107,17 @@ struct SyncCommand: AsyncParsableCommand {
     print(status.plan(only: only, restarts: restart, refusals: refusals))
     // The exit status of a run without `--plan`.
     if !refusals.isEmpty { throw ExitStatus.failed }
+  }
+
+  /// Throws as a run does if it could not keep what it knows, or share it with other machines. A
+  /// plan creates nothing, so the lock is taken only where it could not be created.
+  private func checkState(of sync: SyncFile, _ shared: SharedSyncState?) throws {
+    if let shared {
+      _ = try SharedSyncRun(sync, shared, names: only)
+      return
+    }
+    let lock = URL(fileURLWithPath: SyncState.lock(of: sync.statePath))
+    if access(lock.deletingLastPathComponent().path, W_OK) != 0 { _ = try Self.lock(sync) }
   }
 
   /// Returns the state that several machines share; nil for one machine.

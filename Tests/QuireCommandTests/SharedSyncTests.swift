@@ -468,9 +468,15 @@ struct SharedSyncTests {
   func refuses() async throws {
     let copy = try Copy()
     let local = try copy.forge.file(to: "forge.db", named: "local.yaml")
-    let refused = try await Command.quire(["sync", local, "--state", copy.url])
-    #expect(
-      refused.status == 2 && refused.errors.contains("is on one machine"), "\(refused.errors)")
+    for plan in [[], ["--plan"]] {
+      let refused = try await Command.quire(["sync", local, "--state", copy.url] + plan)
+      #expect(
+        refused.status == 2 && refused.errors.contains("is on one machine"), "\(refused.errors)")
+      let parallel = try await Command.quire(copy.arguments + ["--parallel", "2"] + plan)
+      #expect(
+        parallel.status == 2 && parallel.errors.contains("--parallel is for one machine"),
+        "\(parallel.errors)")
+    }
     let short = try await Command.quire(Array(copy.arguments.dropLast()) + ["0"])
     #expect(short.status == 2 && short.errors.contains("needs a second"), "\(short.errors)")
     let slow = try FaultServer { _ in [.hold] }

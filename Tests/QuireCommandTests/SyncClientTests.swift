@@ -194,7 +194,7 @@ import Testing
     let ending = try await place.run()
     #expect(ending.status == 0, "\(ending.errors)")
     let plan = try await place.run([:], "--plan")
-    #expect(plan.output.contains("what has changed since since a"), "\(plan.output)")
+    #expect(plan.output.contains("what has changed since a"), "\(plan.output)")
     #expect(!plan.output.unicodeScalars.contains { $0 == "\u{1B}" || $0 == "\u{202E}" })
   }
 

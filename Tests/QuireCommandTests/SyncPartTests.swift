@@ -321,6 +321,12 @@ import Testing
     try file("url: 'URL/{id}/x'").write(toFile: copy.file, atomically: true, encoding: .utf8)
     #expect(try await copy.run().status == 0)
     try file(url + words).write(toFile: copy.file, atomically: true, encoding: .utf8)
+    for arguments in [["--only", "items"], []] {
+      let plan = try await Command.quire(["sync", copy.file, "--plan"] + arguments)
+      let isRefused = plan.output.contains("items: is refused, The items of parents were read")
+      #expect(
+        isRefused != arguments.isEmpty && plan.status == (isRefused ? 1 : 0), "\(plan.output)")
+    }
     for _ in 1...2 {
       let refused = try await copy.run("--only", "items")
       #expect(
@@ -719,6 +725,8 @@ import Testing
         refused.status == 1
           && refused.errors.contains("--restart --only parents --only items."), "\(refused.errors)")
     }
+    let plan = try await copy.run("--plan")
+    #expect(plan.status == 1 && plan.output.contains("items: is refused, "), "\(plan.output)")
     let anew = try await copy.run("--restart", "--only", "parents", "--only", "items")
     #expect(anew.status == 0, "\(anew.errors)")
     #expect(try ids("other") == ["10", "20"])
@@ -781,6 +789,8 @@ import Testing
       try String(contentsOfFile: copy.file, encoding: .utf8)
       + "  more: {url: '\(server.url("/{id}/x"))', for: items, key: id, pagination: \(Self.pages)}\n"
     try file.write(toFile: copy.file, atomically: true, encoding: .utf8)
+    let plan = try await copy.run("--plan")
+    #expect(plan.status == 1 && plan.output.contains("more: is refused, "), "\(plan.output)")
     let refused = try await copy.run()
     #expect(
       refused.status == 1 && refused.errors.contains("--restart --only items --only more"),

@@ -516,6 +516,11 @@ import Testing
       let ending = try await Command.quire(["sync", try forge.file(), "--lease", lease])
       #expect(ending.status == 2 && ending.errors.contains(words), "\(ending.errors)")
     }
+    for plan in [[], ["--plan"]] {
+      let ending = try await Command.quire(
+        ["sync", try forge.file(), "--state", "/nowhere/nope.db"] + plan)
+      #expect(ending.status == 2 && ending.errors.contains("/nowhere/nope.db"), "\(ending.errors)")
+    }
     #expect(forge.server.requests.isEmpty)
   }
 

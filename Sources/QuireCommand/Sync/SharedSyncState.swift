@@ -140,9 +140,7 @@ final class SharedSyncState: Sendable {
       for listing in names {
         try connection.query(
           "DELETE FROM _quire_parents WHERE sync = $1 AND listing = $2", [sync, listing])
-        var record = SyncState.Record(name: listing)
-        record.isRestarting = true
-        try save(record, connection)
+        try save(SyncState.Record(restarting: listing), connection)
       }
       // In another round, listings that were already read are read again.
       if let round, round > 0 {
@@ -213,7 +211,7 @@ final class SharedSyncState: Sendable {
     } else {
       let refusal = try SyncRun.Outcome.refusal(
         of: listing, record, isUnfinished: record.hasUnfinishedUnits, parent, neededValues
-      ) { try firstParent(of: $0, for: listing, connection) }
+      ) { try firstParent(of: $0.name, in: $0.lastRound(for: listing), connection) }
       guard let refusal else { return nil }
       record.outcome = refusal
     }
@@ -222,15 +220,15 @@ final class SharedSyncState: Sendable {
     return .over(record)
   }
 
-  /// Returns the values of the first parent in the last round whose items `child` reads.
+  /// Returns the values of the first parent that a listing stored in a round.
   private func firstParent(
-    of parent: SyncState.Record, for child: SyncListing, _ connection: PostgresConnection
+    of listing: String, in round: Int, _ connection: PostgresConnection
   ) throws -> String? {
     try connection.query(
       """
       SELECT values FROM _quire_parents WHERE sync = $1 AND listing = $2 AND round = $3::bigint \
       AND values NOT LIKE '[%' ORDER BY number LIMIT 1
-      """, [sync, parent.name, "\(parent.lastRound(for: child))"]
+      """, [sync, listing, "\(round)"]
     ).first?.first.flatMap { $0 }
   }
 
@@ -413,6 +411,10 @@ final class SharedSyncState: Sendable {
           AND listing = $2 AND round = $3::bigint AND values NOT LIKE '[%'
           """, [sync, name, "\(record.completeRound)"]
         ).first?[0].flatMap { Int($0) }
+        for round in record.parentStores {
+          snapshot.firstParents[name, default: [:]][round] = try firstParent(
+            of: name, in: round, connection)
+        }
       }
       return snapshot
     }

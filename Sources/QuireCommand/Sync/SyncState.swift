@@ -99,6 +99,14 @@ final class SyncState: Sendable {
       case fullRound = "whole"
     }
 
+    init(name: String) { self.name = name }
+
+    /// Creates the state of a listing that is to begin anew.
+    init(restarting name: String) { (self.name, isRestarting) = (name, true) }
+
+    /// The rounds under which parents may be stored that a listing is read for.
+    var parentStores: Set<Int> { [completeRound, incompleteRound ?? completeRound, runRound] }
+
     /// The rounds whose parents the run reads; empty if it has read all of them.
     var parentRounds: Range<Int> {
       min(firstParentRound ?? parentRound, parentRound + 1)..<parentRound + 1
@@ -261,9 +269,7 @@ final class SyncState: Sendable {
       for table in ["parents", "seen"] {
         try database.execute(sql: "DELETE FROM \(table) WHERE listing = ?", arguments: [name])
       }
-      var record = Record(name: name)
-      record.isRestarting = true
-      try Self.save(record, database)
+      try Self.save(Record(restarting: name), database)
     }
   }
 
@@ -409,6 +415,15 @@ struct SyncSnapshot: Sendable {
   var records: [String: SyncState.Record] = [:]
   /// The number of parents that a listing's last complete run stored, by the listing's name.
   var parents: [String: Int] = [:]
+  /// The values of the first parent that a listing stored in a round, by the listing's name and the
+  /// round.
+  var firstParents: [String: [Int: String]] = [:]
+
+  /// Forgets the state of a listing, as `SyncState.restart` does.
+  mutating func restart(_ name: String) {
+    records[name] = SyncState.Record(restarting: name)
+    firstParents[name] = nil
+  }
 
   func record(_ name: String) -> SyncState.Record { records[name] ?? SyncState.Record(name: name) }
 
@@ -432,6 +447,10 @@ extension SyncState {
       snapshot.records[name] = record
       snapshot.parents[name] = try countParents(
         of: name, in: record.completeRound..<record.completeRound + 1)
+      for round in record.parentStores {
+        snapshot.firstParents[name, default: [:]][round] = try parent(
+          of: name, in: round..<round + 1, after: -1)?.values
+      }
     }
     return snapshot
   }

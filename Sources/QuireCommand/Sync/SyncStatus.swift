@@ -14,39 +14,60 @@ struct SyncStatus {
   /// Whether a command is working on the file; nil if that cannot be told.
   let isRunning: Bool?
 
-  /// Returns why a run would refuse listings before any request, by their names.
+  /// Returns why a run would refuse listings before it requests any of them, by their names.
+  /// Listings that it would not refuse are taken to be read to their end before their children.
   func refusals(only names: [String], restarts: Bool) async -> [String: String] {
     var refusals: [String: String] = [:]
-    let round = round(of: names)
-    for listing in file.listings(named: names) {
-      guard restarts || snapshot.record(listing.name).endedRound < round else { continue }
-      refusals[listing.name] = await refusal(of: listing, restarts: restarts)
+    var then = snapshot
+    let (listings, round) = (file.listings(named: names), round(of: names))
+    if restarts { for listing in listings { then.restart(listing.name) } }
+    let neededValues = file.neededValues
+    for listing in listings where then.record(listing.name).endedRound < round {
+      do {
+        var record = then.record(listing.name)
+        let refusal = try await refusal(
+          of: listing, &record, then, neededValues[listing.name] ?? [], round)
+        if let refusal {
+          if !refusal.isSuccess { refusals[listing.name] = refusal.words }
+          continue
+        }
+        record.end(SyncRun.Outcome(kind: .complete, words: ""), of: listing, in: round)
+        then.records[listing.name] = record
+      } catch {
+        refusals[listing.name] = SyncRun.refusal(by: error, of: listing)
+      }
     }
     return refusals
   }
 
-  /// Returns the refusal that a run would find: first by the definition of an unfinished run, then
-  /// by the destination. Machines that share a destination check it themselves.
-  private func refusal(of listing: SyncListing, restarts: Bool) async -> String? {
-    let record = restarts ? SyncState.Record(name: listing.name) : snapshot.record(listing.name)
+  /// Returns the outcome of a listing that a run would not read, and throws the refusal by its
+  /// destination; otherwise begins the record. Machines that share a destination check it
+  /// themselves.
+  private func refusal(
+    of listing: SyncListing, _ record: inout SyncState.Record, _ then: SyncSnapshot,
+    _ neededValues: [SyncPlaceholder], _ round: Int
+  ) async throws -> SyncRun.Outcome? {
+    if file.isShared, listing.destination.mode == .once, record.completeRound > 0 { return nil }
     let isUnfinished = file.isShared ? record.hasUnfinishedUnits : record.isUnfinished
-    if isUnfinished, let outcome = SyncRun.Outcome.definitionChanged(listing, since: record) {
-      return outcome.words
+    let parent = listing.parent.map { then.record($0) }
+    let refusal = try SyncRun.Outcome.refusal(
+      of: listing, record, isUnfinished: isUnfinished, parent, neededValues
+    ) { parent in then.firstParents[parent.name]?[parent.lastRound(for: listing)] }
+    if let refusal { return refusal }
+    if !isUnfinished {
+      record.begin(listing, in: round, parentRound: parent?.lastRound(for: listing) ?? 0)
     }
-    guard !file.isShared, ExportForecast.DestinationState.isToBeOpened(listing.destination.path)
-    else {
-      return nil
-    }
-    do {
+    guard !file.isShared else { return nil }
+    var found: Checkpoint?
+    if ExportForecast.DestinationState.isToBeOpened(listing.destination.path) {
       let source = SyncSource(listing, file.client, file.origins, .one(.none, part: nil))
       var export = listing.export(source, to: try listing.destination.sink())
-      export.restarts = restarts || record.isRestarting
-      let found = try await export.prospect().found
+      export.restarts = record.isRestarting
+      found = try await export.prospect().found
       try SyncSink.check(found, of: listing, record)
-      return nil
-    } catch {
-      return SyncRun.refusal(by: error, of: listing)
     }
+    if found == nil { try record.beginEmpty(listing, parent: parent) }
+    return nil
   }
 
   /// Whether the next run begins another round.
@@ -85,9 +106,8 @@ struct SyncStatus {
         line += ", for each of \(parent)\(count.map { " (\($0) when it was read last)" } ?? "")"
       }
       let greatest = record.watermark.flatMap { try? JSONValue(parsing: $0) }
-      if !restarts, let since = listing.since, let watermark = greatest?.scalarText {
-        line +=
-          ", what has changed since \(since.parameter ?? since.increment.field.text) \(watermark)"
+      if !restarts, listing.since != nil, let watermark = greatest?.scalarText {
+        line += ", what has changed since \(watermark)"
       }
       lines.append(line.escapedForDisplay)
     }
