@@ -79,6 +79,15 @@ extension Page {
     return last
   }
 
+  /// Whether a later walk continues inside a page of the source, right after the last item of this
+  /// one: a walk that begins one item earlier begins with that item.
+  package var endsInside: Bool {
+    guard let place = checkpoint, place.itemOffset > 0, !items.isEmpty,
+      head.origins?.last?.places == nil
+    else { return false }
+    return position(ofItem: items.count - 1) == place.at(itemOffset: place.itemOffset - 1)
+  }
+
   func position(ofItem index: Int) -> Position {
     guard let origins = head.origins else {
       return position.at(itemOffset: position.itemOffset + index)
@@ -133,7 +142,7 @@ extension Page {
   }
 
   /// Returns the page without its first `count` items, starting at the next one.
-  func dropping(items count: Int) -> Page {
+  package func dropping(items count: Int) -> Page {
     guard count > 0 else { return self }
     var page = self
     if count < items.count { page.position = position(ofItem: count) }

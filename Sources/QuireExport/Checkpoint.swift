@@ -23,6 +23,10 @@ public struct Checkpoint: Hashable, Sendable {
   public var start: Position
   /// The position at which the run continues; nil once it is complete.
   public var position: Position?
+  /// The digest of the last item in front of `position`, if that lies inside a page; nil if it does
+  /// not, or if the item is unknown. The run that continues reads the item again, to see whether
+  /// the page is what it was.
+  package var lastItem: String?
   /// The number of pages that the run has committed.
   public var pages: Int
   /// The number of items that the run has committed.
@@ -195,6 +199,7 @@ extension Checkpoint {
     var run: Int
     var start: Position?
     var position: Position?
+    var lastItem: String?
     var pages: Int
     var items: Int
     var missing: Int?
@@ -212,6 +217,7 @@ extension Checkpoint {
       run = checkpoint.run
       start = checkpoint.start == .start ? nil : checkpoint.start
       position = checkpoint.position
+      lastItem = checkpoint.lastItem
       pages = checkpoint.pages
       items = checkpoint.items
       missing = checkpoint.missing
@@ -228,6 +234,7 @@ extension Checkpoint {
       var checkpoint = Checkpoint(
         sequence: sequence, run: run, start: start ?? .start, listing: listing)
       checkpoint.position = position
+      checkpoint.lastItem = lastItem
       checkpoint.pages = pages
       checkpoint.items = items
       checkpoint.missing = missing

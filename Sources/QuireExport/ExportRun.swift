@@ -27,6 +27,10 @@ final class ExportRun {
   private var changes: JSONValue?
   /// Whether the next run has to begin where this one began, because items are missing.
   private var fellShort = false
+  /// Whether the next page begins with the item in front of the position, which was written before.
+  private var overlaps = false
+  /// The number of pages that had changed since a part of them was written, and were read again.
+  private var changedPages = 0
 
   init(_ export: Export, _ stop: ExportStop) {
     self.export = export
@@ -64,6 +68,7 @@ final class ExportRun {
       self.increment = increment
       changes = checkpoint.memory?["next"]
       report.isResumed = isResumed
+      cursor = overlapping(cursor)
       while true {
         let feed = PageFeed(
           cursor, lookAhead: export.lookAhead, clock: export.clock, stopwatch: stopwatch)
@@ -75,10 +80,53 @@ final class ExportRun {
           report.walk = feed.report
         }
         await feed.close()
-        guard let again = restart() else { return }
+        guard let again = rereading(cursor) ?? restart() else { return }
         cursor = again
       }
     }
+  }
+
+  /// Returns the cursor from one item earlier if the run continues inside a page: unless that item
+  /// is the one that was written last, items would be left out by their number.
+  private func overlapping(_ cursor: Cursor<RawItem>) -> Cursor<RawItem> {
+    guard let position = next.position, next.lastItem != nil else { return cursor }
+    overlaps = true
+    var cursor = cursor.resuming(from: position.at(itemOffset: position.itemOffset - 1))
+    cursor.limits.items = cursor.limits.items?.plus(1)
+    return cursor
+  }
+
+  /// Returns a page without the item that was written before.
+  private func withoutOverlap(_ page: Page<RawItem>) throws(PageError) -> Page<RawItem> {
+    guard overlaps, let position = next.position else { return page }
+    overlaps = false
+    guard page.items.first?.digest == next.lastItem else { throw changed }
+    var rest = page.dropping(items: 1)
+    rest.position = position
+    rest.traffic.items -= 1
+    return rest
+  }
+
+  private var changed: PageError {
+    PageError(
+      .pageChanged,
+      "The export was to go on inside a page, and the page is not what it was: its item "
+        + "\((next.position?.itemOffset ?? 1) - 1), counted from 0, differs from the one that was written, or is gone. Items may be "
+        + "missing or come twice.", remedies: [Remedy(.position, ["start"])])
+  }
+
+  /// Returns the cursor from the beginning of a page that has changed since a part of it was
+  /// written, if items that come again replace themselves.
+  private func rereading(_ cursor: Cursor<RawItem>) -> Cursor<RawItem>? {
+    guard case .failed(let error as PageError) = report.end, error.code == .pageChanged,
+      export.sink.mode == .upsert, !stop.isStopping, changedPages < 3,
+      let position = next.position, position.itemOffset > 0, !position.isOver
+    else { return nil }
+    changedPages += 1
+    overlaps = false
+    report.end = .running
+    (next.position, next.lastItem, next.tally.received) = (position.page, nil, nil)
+    return cursor.resuming(from: position.page)
   }
 
   /// Returns the listing from its beginning if its cursor has expired and `restartsExpired`
@@ -93,7 +141,8 @@ final class ExportRun {
     report.end = .running
     next.position = cursor.start
     (next.pages, next.items, next.tally) = (0, 0, ItemTally())
-    (next.missing, next.leftOut) = (nil, nil)
+    (next.missing, next.leftOut, next.lastItem) = (nil, nil, nil)
+    overlaps = false
     fellShort = false
     increment?.fellShort = false
     return cursor
@@ -113,7 +162,8 @@ final class ExportRun {
         continue
       }
       switch await feed.next(by: due) {
-      case .page(let found):
+      case .page(let received):
+        let found = try withoutOverlap(received)
         // All parts of a page have its recovery.
         if !isWithinPage, let recovery = found.http?.recovery { report.recoveries.append(recovery) }
         let page = isWithinPage ? found : found.countingOwnPart()
@@ -127,6 +177,7 @@ final class ExportRun {
         }
         for part in try parts(of: written) { try await session.write(part) }
         wrote(written)
+        next.lastItem = page.endsInside ? page.items.last?.digest : nil
         receipts += page.head.receipts
         guard isOver else { continue }
         // All further items are older than the value this run asked for, so they are not missing.
@@ -237,6 +288,8 @@ final class ExportRun {
     case .limit(let limit):
       report.end = .limit(limit)
       next.position = next.position?.afterWalk
+    // The page is not there any more.
+    case _ where overlaps: throw changed
     case .truncationSuspected(let declared):
       // Items dropped by a transform were received, so they are not missing.
       finishListing(missing: declared - walk.traffic.items - walk.traffic.badItems, of: declared)
@@ -250,7 +303,7 @@ final class ExportRun {
   /// if it knows one. The walk of a run's last call has not seen earlier calls, so the tally over
   /// all calls is used otherwise.
   private func finishListing(missing: Int? = nil, of declared: Int? = nil) {
-    next.position = nil
+    (next.position, next.lastItem) = (nil, nil)
     if let missing = missing ?? next.tally.missing {
       next.missing = missing
       fallShort()
@@ -357,5 +410,27 @@ enum ExportStart {
       .otherRequest,
       "The destination holds an export of another request: the two differ in \(differences.listed()). Export to "
         + "another destination, or begin anew. Nothing was requested.")
+  }
+}
+
+extension RawItem {
+  /// A digest of the item. The order of members does not count, because encoders may change it.
+  fileprivate var digest: String {
+    let compact = compact
+    var sum = FileSum()
+    sum.add((try? JSONValue(parsing: compact)).map { Array("\($0.sorted)".utf8) } ?? compact)
+    return "\(sum.text).\(compact.count)"
+  }
+}
+
+extension JSONValue {
+  /// The value with the members of all objects in the order of their names.
+  fileprivate var sorted: JSONValue {
+    switch self {
+    case .object(let members):
+      .object(members.map { Member($0.name, $0.value.sorted) }.sorted { $0.name < $1.name })
+    case .array(let elements): .array(elements.map(\.sorted))
+    default: self
+    }
   }
 }

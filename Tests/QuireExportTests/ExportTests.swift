@@ -3,6 +3,7 @@ import QuireCore
 import QuireExport
 import QuirePagination
 import QuireTesting
+import Synchronization
 import TestSupport
 import Testing
 
@@ -235,6 +236,41 @@ import Testing
       try await Export(listing([[3]], declares: 1), to: FileSink(path, mode: .append)).run()
     } throws: { SinkError.Code.otherRequest ~= $0 }
     #expect(folder.text("a.jsonl") == "1\n")
+  }
+
+  @Test(
+    "16-Exact: a page that has changed since a limit cut it loses no item: it is an error, or read again",
+    arguments: [[], [8], [1], [2], Array(1...7), Array(1...8)])
+  func noticesChangedPage(gone: [Int]) async throws {
+    for sink in [MemorySink(mode: .append), MemorySink(key: "/id")] {
+      let items = Mutex(Array(1...8))
+      let cursor = Cursor<RawItem> { position in
+        let left = items.withLock { $0 }.filter { $0 > position?.value?.integer ?? 0 }
+        let found = Array(left.prefix(3))
+        // Encoders may write members in any order.
+        let isWhole = items.withLock { $0.count == 8 }
+        return Page(
+          try found.map {
+            try RawItem(Array((isWhole ? "{\"id\":\($0),\"n\":1}" : "{\"n\":1,\"id\":\($0)}").utf8))
+          }, next: left.count > 3 ? Position(integerLiteral: found[2]) : nil)
+      }
+      let cut = try await Export(cursor.limited(to: Limits(items: 2)), to: sink).run()
+      #expect("\(cut.end)" == "limit (items)" && cut.items == 2)
+      items.withLock { $0.removeAll(where: gone.contains) }
+      let report = await Export(cursor, to: sink).outcome()
+      let isSame = gone.isEmpty || gone == [8]
+      if sink.mode == .append, !isSame {
+        guard case .failed(let error as PageError) = report.end else {
+          Issue.record("\(report.end)")
+          continue
+        }
+        #expect(error.code == .pageChanged && sink.items.count == 2, "\(error)")
+      } else {
+        #expect(report.isComplete, "\(report.end)")
+        #expect(sink.items.count == Set(1...8).subtracting(gone).union([1, 2]).count)
+        #expect(Set(sink.items).count == sink.items.count)
+      }
+    }
   }
 
   @Test("16-Exact: what a limit cuts out of a page, or a filter drops, is not missing")
