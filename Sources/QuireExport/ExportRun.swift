@@ -219,7 +219,8 @@ final class ExportRun {
     {
       changes = try? resume.sealedJSON
     }
-    if let part = page.metadata[MissingItems.self] {
+    // The rest of a page cut by a limit has it again.
+    if let part = page.metadata[MissingItems.self], page.next?.itemOffset ?? 0 == 0 {
       next.missing = (next.missing ?? 0).plus(part.count)
       if !part.isReadAnew { fallShort() }
       if let failure = part.failure {

@@ -158,6 +158,25 @@ import Testing
         && ending.errors.contains("items: incomplete, 7 items, 1 fewer"), "\(ending.errors)")
   }
 
+  @Test("16-Short, 16-Limit: what a parent's listing lacks counts once where a limit cut its page")
+  func countsMissingOnce() async throws {
+    let server = try FaultServer { request in
+      let items = request.path == "/parents" ? [1] : [1, 2, 3]
+      let texts = items.map { "{\"id\":\($0)}" }.joined(separator: ",")
+      return [.respond("{\"total\":\(items.count == 1 ? 1 : 4),\"items\":[\(texts)]}")]
+    }
+    defer { server.stop() }
+    let copy = try Copy(
+      "{url: '\(server.url("/{id}/x"))', for: parents, key: id, maxItems: 2, pagination: \(Self.counted)}\n"
+        + "  parents: {url: '\(server.url("/parents"))', key: id, pagination: \(Self.counted)}")
+    let limited = try await copy.run()
+    #expect(limited.status == 0 && limited.errors.contains("items: limited"), "\(limited.errors)")
+    let short = try await copy.run()
+    #expect(
+      short.status == 1 && short.errors.contains("items: incomplete, 3 items, 1 fewer"),
+      "\(short.errors)")
+  }
+
   @Test("16-Limit: a listing with a limit goes on behind it in each run, until it has all")
   func goesOnBehindLimit() async throws {
     for limit in ["maxItems: 25", "maxPages: 2"] {
