@@ -360,8 +360,10 @@ struct SharedSyncTests {
     """.write(toFile: copy.file, atomically: true, encoding: .utf8)
     #expect(try await Command.quire(copy.arguments).status == 0)
     for items in [
-      #"{"id":2,"n":"s","t":2},{"id":3,"n":"s","t":2},{"id":4,"n":"d","t":2}"#,
-      #"{"id":3,"gone":true,"t":3},{"id":4,"gone":true,"t":3}"#,
+      #"{"id":2,"n":"s","t":2},{"id":3,"n":"s","t":2},{"id":4,"n":"d","t":2},{"id":5,"n":"d","t":2}"#,
+      #"{"id":3,"gone":true,"t":3},{"id":4,"gone":true,"t":3},{"id":5,"gone":true,"t":3}"#,
+      #"{"id":6,"n":"s","t":4},{"id":7,"n":"f","t":4},{"id":8,"n":"f","t":4}"#,
+      #"{"id":8,"n":"g","t":5}"#,
     ] {
       parents.withLock { $0 = items }
       let ending = try await Command.quire(copy.arguments + ["--only", "parents"])
@@ -370,7 +372,7 @@ struct SharedSyncTests {
     let count = server.requests.count
     let ending = try await Command.quire(copy.arguments + ["--only", "children"])
     #expect(ending.status == 0, "\(ending.errors)")
-    #expect(server.requests.dropFirst(count).map(\.path) == ["/s/x"])
+    #expect(server.requests.dropFirst(count).map(\.path) == ["/s/x", "/f/x", "/g/x"])
   }
 
   @Test("16-Machines: parents that changed in rounds without their children are read by the next")

@@ -701,8 +701,10 @@ import Testing
         + "since: {field: /t, parameter: after}, pagination: \(Self.pages)}")
     #expect(try await copy.run().status == 0)
     for items in [
-      #"{"id":2,"n":"s","t":2},{"id":3,"n":"s","t":2},{"id":4,"n":"d","t":2}"#,
-      #"{"id":3,"gone":true,"t":3},{"id":4,"gone":true,"t":3}"#,
+      #"{"id":2,"n":"s","t":2},{"id":3,"n":"s","t":2},{"id":4,"n":"d","t":2},{"id":5,"n":"d","t":2}"#,
+      #"{"id":3,"gone":true,"t":3},{"id":4,"gone":true,"t":3},{"id":5,"gone":true,"t":3}"#,
+      #"{"id":6,"n":"s","t":4},{"id":7,"n":"f","t":4},{"id":8,"n":"f","t":4}"#,
+      #"{"id":8,"n":"g","t":5}"#,
     ] {
       parents.withLock { $0 = items }
       #expect(try await copy.run("--only", "parents").status == 0)
@@ -710,7 +712,59 @@ import Testing
     let count = server.requests.count
     let ending = try await copy.run("--only", "items")
     #expect(ending.status == 0, "\(ending.errors)")
-    #expect(server.requests.dropFirst(count).map(\.path) == ["/s/x"])
+    #expect(server.requests.dropFirst(count).map(\.path) == ["/s/x", "/f/x", "/g/x"])
+  }
+
+  @Test(
+    "16-Increment: a run that goes on reads values that one of several parents does not need any more"
+  )
+  func keepsSharedValuesOfUnfinishedRun() async throws {
+    let parents = Mutex(#"{"id":1,"n":"a","t":1},{"id":2,"n":"s","t":1},{"id":3,"n":"s","t":1}"#)
+    let server = try FaultServer { request in
+      [
+        .respond(
+          request.path == "/parents"
+            ? "{\"items\":[\(parents.withLock { $0 })]}"
+            : "{\"items\":[{\"id\":\"\(request.path)\"}]}")
+      ]
+    }
+    defer { server.stop() }
+    let copy = try Copy(
+      "{url: '\(server.url("/{n}/x"))', for: parents, key: id, with: {n: n}, maxPages: 1, pagination: \(Self.pages)}\n"
+        + "  parents: {url: '\(server.url("/parents"))', key: id, "
+        + "since: {field: /t, parameter: after}, pagination: \(Self.pages)}")
+    #expect(try await copy.run().status == 0)
+    parents.withLock { $0 = #"{"id":3,"n":"z","t":2}"# }
+    for _ in 1...4 {
+      let ending = try await copy.run()
+      #expect(ending.status == 0, "\(ending.errors)")
+    }
+    #expect(try copy.rows("SELECT n FROM items ORDER BY n") == ["a", "s", "z"])
+  }
+
+  @Test("16-Sync: the parents that a state of an earlier version holds are read")
+  func readsOldParents() async throws {
+    let family = Family([1: 1, 2: 2], [1: [10: 1], 2: [20: 2]])
+    let server = try family.serve()
+    defer { server.stop() }
+    let copy = try Copy(
+      "{url: '\(server.url("/{id}/x"))', for: parents, key: id, pagination: \(Self.pages)}\n"
+        + "  parents: {url: '\(server.url("/parents"))', key: id, pagination: \(Self.pages)}")
+    #expect(try await copy.run("--only", "parents").status == 0)
+    let state = try DatabaseQueue(path: copy.folder.appending(path: "x.state.db").path)
+    try await state.write {
+      try $0.execute(
+        sql: """
+          CREATE TABLE old (number INTEGER PRIMARY KEY, listing TEXT NOT NULL, \
+          round INTEGER NOT NULL, "values" TEXT NOT NULL, UNIQUE (listing, round, "values"));
+          INSERT INTO old SELECT number, listing, round, "values" FROM parents;
+          DROP TABLE parents; ALTER TABLE old RENAME TO parents
+          """)
+    }
+    try state.close()
+    let ending = try await copy.run("--only", "items")
+    #expect(ending.status == 0, "\(ending.errors)")
+    #expect(try copy.rows("SELECT id FROM items ORDER BY id") == ["10", "20"])
   }
 
   @Test(

@@ -60,10 +60,15 @@ final class SharedSyncState: Sendable {
     PRIMARY KEY (sync, name));
     CREATE TABLE IF NOT EXISTS _quire_parents (number bigint GENERATED ALWAYS AS IDENTITY, sync text \
     NOT NULL, listing text NOT NULL, round bigint NOT NULL, values text NOT NULL);
-    CREATE UNIQUE INDEX IF NOT EXISTS _quire_parents_once ON _quire_parents \
-    (sync, listing, round, md5(values));
     CREATE INDEX IF NOT EXISTS _quire_parents_order ON _quire_parents (sync, listing, round, number);
     ALTER TABLE _quire_parents ADD COLUMN IF NOT EXISTS item text;
+    DO $$ BEGIN IF to_regclass('_quire_parents_once') IS NOT NULL THEN \
+    DELETE FROM _quire_parents AS old USING _quire_parents AS newer WHERE old.sync = newer.sync \
+    AND old.listing = newer.listing AND old.round = newer.round AND old.number < newer.number \
+    AND coalesce(old.item, old.values) = coalesce(newer.item, newer.values); \
+    DROP INDEX _quire_parents_once; END IF; END $$;
+    CREATE UNIQUE INDEX IF NOT EXISTS _quire_parents_items ON _quire_parents \
+    (sync, listing, round, md5(coalesce(item, values)));
     REVOKE ALL ON _quire_rounds, _quire_listings, _quire_parents FROM PUBLIC
     """
 
@@ -261,13 +266,14 @@ final class SharedSyncState: Sendable {
       return try PostgresLeaseStore.add(listing.units, to: work, round: round, connection)
     }
     try connection.query(
-      // An item that several rounds stored counts once, as stored last, unless it was deleted by
-      // then.
+      // An item that several rounds stored counts as stored last, unless it was deleted by then.
+      // Items with the same values are one unit.
       PostgresLeaseStore.insertion(
         """
         SELECT $1, values, $2::bigint FROM (SELECT DISTINCT ON (coalesce(item, values)) values, number \
         FROM _quire_parents WHERE sync = $3 AND listing = $4 AND round BETWEEN $5::bigint AND $6::bigint \
-        ORDER BY coalesce(item, values), number DESC) AS noted WHERE values NOT LIKE '[%' ORDER BY number
+        ORDER BY coalesce(item, values), number DESC) AS noted WHERE values NOT LIKE '[%' \
+        GROUP BY values ORDER BY max(number)
         """),
       [
         work, "\(round)", sync, parent.name, "\(record.parentRounds.lowerBound)",
@@ -287,24 +293,17 @@ final class SharedSyncState: Sendable {
   /// Stores the parents on a page, before the page is committed.
   func store(_ parents: [SyncState.StoredParent], of listing: String, round: Int) async throws {
     guard !parents.isEmpty else { return }
-    // The values that came last for an item count. Values that several items need are nobody's: if
-    // one of the items is deleted, they stay.
-    let last: [String: String] = Dictionary(
-      parents.map { ($0.item, $0.values) }, uniquingKeysWith: { $1 })
-    let items: [String: [String]] = Dictionary(
-      last.map { ($0.value, [$0.key]) }, uniquingKeysWith: +)
-    let pairs = items.sorted { $0.key < $1.key }.map { values, items in
-      let item = items.count == 1 ? items[0] : values
-      return JSONValue.array([.string(item), .string(values)])
-    }
+    let pairs = parents.map { JSONValue.array([.string($0.item), .string($0.values)]) }
     try await database.transaction { [sync] connection in
-      // In sorted order, so that two workers never wait for each other.
+      // The values that came last for an item count. In sorted order, so that two workers never wait
+      // for each other.
       _ = try connection.query(
         """
-        INSERT INTO _quire_parents AS known (sync, listing, round, item, values) SELECT $1, $2, $3::bigint, \
-        parent->>0, parent->>1 FROM json_array_elements($4::json) AS parent \
-        ON CONFLICT (sync, listing, round, md5(values)) DO UPDATE SET number = DEFAULT, \
-        item = CASE known.item WHEN excluded.item THEN excluded.item ELSE excluded.values END
+        INSERT INTO _quire_parents (sync, listing, round, item, values) SELECT DISTINCT ON (parent->>0) \
+        $1, $2, $3::bigint, parent->>0, parent->>1 FROM json_array_elements($4::json) WITH ORDINALITY \
+        AS list (parent, place) ORDER BY parent->>0, place DESC \
+        ON CONFLICT (sync, listing, round, md5(coalesce(item, values))) DO UPDATE SET number = DEFAULT, \
+        values = excluded.values
         """, [sync, listing, "\(round)", "\(JSONValue.array(pairs))"])
     }
   }
@@ -407,8 +406,8 @@ final class SharedSyncState: Sendable {
         snapshot.records[name] = record
         snapshot.parents[name] = try connection.query(
           """
-          SELECT count(DISTINCT coalesce(item, values)) FROM _quire_parents WHERE sync = $1 \
-          AND listing = $2 AND round = $3::bigint AND values NOT LIKE '[%'
+          SELECT count(DISTINCT values) FROM _quire_parents WHERE sync = $1 AND listing = $2 \
+          AND round = $3::bigint AND values NOT LIKE '[%'
           """, [sync, name, "\(record.completeRound)"]
         ).first?[0].flatMap { Int($0) }
         for round in record.parentStores {

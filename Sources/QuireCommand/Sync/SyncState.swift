@@ -33,8 +33,7 @@ final class SyncState: Sendable {
   struct StoredParent: Sendable {
     /// The values that its children need, a JSON object.
     let values: String
-    /// The item's identity across rounds: its key as a JSON array, or its values if it has no key. The
-    /// values are also the identity that items share which need the same.
+    /// The item's identity across rounds: its key as a JSON array, or its values if it has no key.
     let item: String
 
     init(_ values: String, item: String? = nil) {
@@ -187,10 +186,7 @@ final class SyncState: Sendable {
           CREATE TABLE IF NOT EXISTS round (number INTEGER NOT NULL, isOver INTEGER NOT NULL, \
           isPartial INTEGER NOT NULL DEFAULT 0);
           CREATE TABLE IF NOT EXISTS listings (name TEXT PRIMARY KEY, record TEXT NOT NULL);
-          CREATE TABLE IF NOT EXISTS parents (number INTEGER PRIMARY KEY, listing TEXT NOT NULL, \
-          round INTEGER NOT NULL, "values" TEXT NOT NULL, UNIQUE (listing, round, "values"));
-          CREATE INDEX IF NOT EXISTS parents_by_number ON parents (listing, number);
-          DROP INDEX IF EXISTS parents_in_order;
+          CREATE TABLE IF NOT EXISTS parents \(parentColumns);
           CREATE TABLE IF NOT EXISTS seen (listing TEXT NOT NULL, parent TEXT NOT NULL, \
           round INTEGER NOT NULL, before INTEGER NOT NULL DEFAULT 0, \
           PRIMARY KEY (listing, parent)) WITHOUT ROWID
@@ -202,18 +198,40 @@ final class SyncState: Sendable {
       if try !database.columns(in: "seen").contains(where: { $0.name == "before" }) {
         try database.execute(sql: "ALTER TABLE seen ADD COLUMN before INTEGER NOT NULL DEFAULT 0")
       }
-      if try !database.columns(in: "parents").contains(where: { $0.name == "item" }) {
-        try database.execute(
-          sql: "ALTER TABLE parents ADD COLUMN item TEXT; UPDATE parents SET item = \"values\"")
-      }
+      try renewParents(database)
       try database.execute(
         sql: """
+          CREATE INDEX IF NOT EXISTS parents_by_number ON parents (listing, number);
           CREATE INDEX IF NOT EXISTS parents_by_item ON parents (listing, item, number);
+          CREATE INDEX IF NOT EXISTS parents_by_values ON parents (listing, "values", number);
           SELECT number, isOver FROM round LIMIT 0; SELECT name, record FROM listings LIMIT 0;
           SELECT listing, round, "values" FROM parents LIMIT 0; SELECT listing, parent, round FROM seen LIMIT 0
           """)
     }
     return queue
+  }
+
+  /// The columns of parents. No number is given twice, because positions name parents by them.
+  private static let parentColumns = """
+    (number INTEGER PRIMARY KEY AUTOINCREMENT, listing TEXT NOT NULL, round INTEGER NOT NULL, \
+    "values" TEXT NOT NULL, item TEXT NOT NULL, UNIQUE (listing, round, item))
+    """
+
+  /// Copies the parents of an earlier version, whose table had one row for all items with the same
+  /// values.
+  private static func renewParents(_ database: Database) throws {
+    let definition = try String.fetchOne(
+      database, sql: "SELECT sql FROM sqlite_master WHERE name = 'parents'")
+    guard definition?.contains("AUTOINCREMENT") == false else { return }
+    let hasItems = try database.columns(in: "parents").contains { $0.name == "item" }
+    try database.execute(
+      sql: """
+        CREATE TABLE _quire_parents \(parentColumns);
+        INSERT OR REPLACE INTO _quire_parents SELECT number, listing, round, "values", \
+        \(hasItems ? "coalesce(item, \"values\")" : "\"values\"") FROM parents ORDER BY number;
+        DROP TABLE parents;
+        ALTER TABLE _quire_parents RENAME TO parents
+        """)
   }
 
   // MARK: Rounds
@@ -279,14 +297,10 @@ final class SyncState: Sendable {
   /// record.
   func store(_ record: Record, parents: [StoredParent], finished: [String]) throws {
     try write { database in
-      // A repeated item gets a new number, because the values that came last count. Values that
-      // several items need are nobody's: if one of the items is deleted, they stay.
+      // A repeated item gets a new number, because the values that came last count.
       let parent = try database.cachedStatement(
         sql: """
-          INSERT INTO parents (listing, round, "values", item) VALUES (?, ?, ?, ?) \
-          ON CONFLICT (listing, round, "values") DO UPDATE SET \
-          number = (SELECT max(number) + 1 FROM parents), \
-          item = CASE parents.item WHEN excluded.item THEN excluded.item ELSE excluded."values" END
+          INSERT OR REPLACE INTO parents (listing, round, "values", item) VALUES (?, ?, ?, ?)
           """)
       for noted in parents {
         try parent.execute(arguments: [record.name, record.runRound, noted.values, noted.item])
@@ -303,14 +317,23 @@ final class SyncState: Sendable {
     }
   }
 
-  /// The parents of some rounds. An item that several rounds stored appears once, as stored last,
-  /// unless it was deleted by then. The `+` keeps SQLite from choosing an index by round, because
-  /// the order is that of numbers.
+  /// The parents of some rounds. An item that several rounds stored appears as stored last, unless
+  /// it was deleted by then. Items with the same values are one parent, with the number of the last.
   private static let parents = """
-    FROM parents AS noted WHERE listing = :listing AND +round BETWEEN :first AND :last \
-    AND "values" NOT LIKE '[%' AND NOT EXISTS (SELECT 1 FROM parents WHERE listing = noted.listing \
-    AND item = noted.item AND number > noted.number AND +round BETWEEN :first AND :last)
+    FROM parents AS noted WHERE listing = :listing AND "values" NOT LIKE '[%' AND \(isLast("noted")) \
+    AND NOT EXISTS (SELECT 1 FROM parents AS same WHERE same.listing = noted.listing \
+    AND same."values" = noted."values" AND same.number > noted.number AND \(isLast("same")))
     """
+
+  /// Whether a row is the last of its item in some rounds. The `+` keeps SQLite from choosing an
+  /// index by round, because the order is that of numbers.
+  private static func isLast(_ row: String) -> String {
+    """
+    +\(row).round BETWEEN :first AND :last AND NOT EXISTS (SELECT 1 FROM parents AS newer \
+    WHERE newer.listing = \(row).listing AND newer.item = \(row).item AND newer.number > \(row).number \
+    AND +newer.round BETWEEN :first AND :last)
+    """
+  }
 
   private static func arguments(
     _ listing: String, _ rounds: Range<Int>, _ number: Int
@@ -335,14 +358,18 @@ final class SyncState: Sendable {
     }
   }
 
-  /// Returns the parent with the values that were stored last for its item, in any round.
+  /// Returns the parent with the values that were stored last for its item, in any round, unless an
+  /// item that is there still needs the parent's own.
   func newest(of parent: Parent) throws -> Parent {
     let number = try read { database in
       try Int.fetchOne(
         database,
         sql: """
           SELECT max(newer.number) FROM parents JOIN parents AS newer USING (listing, item) \
-          WHERE parents.number = ? AND newer.number > parents.number AND newer."values" NOT LIKE '[%'
+          WHERE parents.number = ? AND newer.number > parents.number AND newer."values" NOT LIKE '[%' \
+          AND NOT EXISTS (SELECT 1 FROM parents AS same WHERE same.listing = parents.listing \
+          AND same."values" = parents."values" AND NOT EXISTS (SELECT 1 FROM parents AS later \
+          WHERE later.listing = same.listing AND later.item = same.item AND later.number > same.number))
           """, arguments: [parent.number])
     }
     return try number.map { try self.parent(parent, notedAs: $0) } ?? parent
