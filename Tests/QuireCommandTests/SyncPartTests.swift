@@ -742,6 +742,31 @@ import Testing
     #expect(try copy.rows("SELECT n FROM items ORDER BY n") == ["a", "s", "z"])
   }
 
+  @Test("16-Sync: the listing of a parent that was renamed goes on with the name it began with")
+  func goesOnUnderNewName() async throws {
+    let name = Mutex("b")
+    let server = try FaultServer { request in
+      guard request.path != "/parents" else {
+        let second = name.withLock { $0 }
+        return [.respond(#"{"items":[{"id":1,"n":"a"},{"id":2,"n":"\#(second)"}]}"#)]
+      }
+      let page = Query(request.target).number("page") ?? 0
+      let next = request.path != "/a/x" && page < 2 ? ",\"next\":\(page + 1)" : ""
+      return [.respond("{\"items\":[{\"id\":\"\(request.path)\(page)\"}]\(next)}")]
+    }
+    defer { server.stop() }
+    let copy = try Copy(
+      "{url: '\(server.url("/{n}/x"))', for: parents, key: id, maxPages: 1, pagination: \(Self.pages)}\n"
+        + "  parents: {url: '\(server.url("/parents"))', key: id, pagination: \(Self.pages)}")
+    for _ in 1...4 {
+      let ending = try await copy.run()
+      #expect(ending.status == 0, "\(ending.errors)")
+      name.withLock { $0 = "z" }
+    }
+    #expect(
+      try copy.rows("SELECT id FROM items ORDER BY id") == ["/a/x0", "/z/x0", "/z/x1", "/z/x2"])
+  }
+
   @Test("16-Sync: the parents that a state of an earlier version holds are read")
   func readsOldParents() async throws {
     let family = Family([1: 1, 2: 2], [1: [10: 1], 2: [20: 2]])

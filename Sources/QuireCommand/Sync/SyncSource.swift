@@ -11,7 +11,8 @@ import Synchronization
 /// Reads a listing for each of its parents, one after the other in the order of their numbers. A
 /// listing without a parent is read once.
 ///
-/// A position combines the parent's number with the position in that parent's listing.
+/// A position combines the parent's number with the position in that parent's listing, and the
+/// values with which that listing was begun: the parent may have others by the time it goes on.
 final class SyncSource: Sendable {
   /// The pages of one walk: all items, or those changed since a value.
   struct Pages: PageSource {
@@ -390,15 +391,9 @@ final class SyncSource: Sendable {
     }
     guard let inner = value["at"], inner != .null else { return try start(of: parent) }
     return PagePlace(
-      parent: try begun(parent, value["values"]?.integer),
+      parent: SyncState.Parent(number: number, values: value["values"]?.string ?? parent.values),
       inner: try Position(sealedJSON: inner),
       tally: ItemTally(value))
-  }
-
-  /// Returns the parent with the values with which its listing was begun.
-  private func begun(_ parent: SyncState.Parent, _ noted: Int?) throws -> SyncState.Parent {
-    guard let noted, case .noted(let state, _) = parents else { return parent }
-    return try state.parent(parent, notedAs: noted)
   }
 
   private static func position(
@@ -407,8 +402,8 @@ final class SyncSource: Sendable {
     var place: [JSONValue.Member] = [
       .init("parent", .number("\(parent.number)")), .init("at", inner),
     ]
-    if inner != .null, let newest = parent.newestNumber {
-      place.append(.init("values", .number("\(newest)")))
+    if inner != .null, parent.number > 0 {
+      place.append(.init("values", .string(parent.values)))
     }
     return Position(.object(place + (tally?.members ?? [])))
   }

@@ -21,9 +21,6 @@ final class SyncState: Sendable {
     var number: Int
     /// A JSON object of the values, named by `SyncPlaceholder.memberName(in:)`.
     var values: String
-    /// The number under which newer values of the item were stored; nil if `values` belong to
-    /// `number`.
-    var newestNumber: Int?
 
     /// The stand-in for the parent of a listing that has none.
     static let none = Parent(number: 0, values: "{}")
@@ -361,27 +358,19 @@ final class SyncState: Sendable {
   /// Returns the parent with the values that were stored last for its item, in any round, unless an
   /// item that is there still needs the parent's own.
   func newest(of parent: Parent) throws -> Parent {
-    let number = try read { database in
-      try Int.fetchOne(
+    let values = try read { database in
+      try String.fetchOne(
         database,
         sql: """
-          SELECT max(newer.number) FROM parents JOIN parents AS newer USING (listing, item) \
+          SELECT newer."values" FROM parents JOIN parents AS newer USING (listing, item) \
           WHERE parents.number = ? AND newer.number > parents.number AND newer."values" NOT LIKE '[%' \
           AND NOT EXISTS (SELECT 1 FROM parents AS same WHERE same.listing = parents.listing \
           AND same."values" = parents."values" AND NOT EXISTS (SELECT 1 FROM parents AS later \
-          WHERE later.listing = same.listing AND later.item = same.item AND later.number > same.number))
+          WHERE later.listing = same.listing AND later.item = same.item AND later.number > same.number)) \
+          ORDER BY newer.number DESC LIMIT 1
           """, arguments: [parent.number])
     }
-    return try number.map { try self.parent(parent, notedAs: $0) } ?? parent
-  }
-
-  /// Returns the parent with the values stored under `number`, or unchanged if they were dropped.
-  func parent(_ parent: Parent, notedAs number: Int) throws -> Parent {
-    let values = try read { database in
-      try String.fetchOne(
-        database, sql: "SELECT \"values\" FROM parents WHERE number = ?", arguments: [number])
-    }
-    return values.map { Parent(number: parent.number, values: $0, newestNumber: number) } ?? parent
+    return Parent(number: parent.number, values: values ?? parent.values)
   }
 
   /// Returns the number of parents in some rounds, all or those before `number`.
