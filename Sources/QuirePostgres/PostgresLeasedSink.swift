@@ -26,15 +26,18 @@ extension PostgresSink {
   }
 
   /// Begins a round of units. With `.replace`, it creates a staged table; with `restarts`, it
-  /// removes the table and its checkpoints.
+  /// removes the table and its checkpoints; with `forgetsUnits`, the checkpoints of its units.
   ///
   /// To be called by a worker with a lease for the round itself, before there are leases for its
   /// units; a repeated call has no effect. Returns whether the table has no items of earlier
   /// rounds.
-  package func beginRound(_ lease: Lease, restarts: Bool) async throws -> Bool {
+  package func beginRound(
+    _ lease: Lease, restarts: Bool, forgetsUnits: Bool
+  ) async throws -> Bool {
     try checkName()
     return try await units.transaction { connection in
-      try PostgresUnits(self, lease, connection).begin(restarts: restarts)
+      try PostgresUnits(self, lease, connection)
+        .begin(restarts: restarts, forgetsUnits: forgetsUnits)
     }
   }
 

@@ -150,19 +150,15 @@ struct PostgresUnits {
 
   /// Begins a round, unless that was done before. Returns whether the table has no items of earlier
   /// rounds.
-  func begin(restarts: Bool) throws -> Bool {
+  func begin(restarts: Bool, forgetsUnits: Bool) throws -> Bool {
     try lockTable()
     let row = try takeOver()
     try ledger.create()
     let stored = try ledger.read(locking: true)
     guard row.round < lease.round else { return stored == nil }
     let record = restarts ? nil : stored
-    if restarts {
-      try ledger.removeAll()
-      try forgetUnits()
-    } else {
-      try check(record)
-    }
+    if restarts { try ledger.removeAll() } else { try check(record) }
+    if restarts || forgetsUnits { try forgetUnits() }
     // An earlier round that was never completed is discarded.
     if sink.mode == .replace, let record, record.checkpoint.isComplete || !isBegun(record) {
       try ledger.dropStaged()

@@ -831,6 +831,79 @@ import Testing
     #expect(try await copy.run().status == 0)
   }
 
+  @Test("16-Increment: where the state is lost, the parents that only it knew are read again")
+  func readsParentsOfLostState() async throws {
+    let family = Family([1: 1, 2: 2], [1: [10: 1], 2: [20: 2]])
+    let server = try family.serve()
+    defer { server.stop() }
+    let copy = try Copy(
+      "{url: '\(server.url("/{id}/x"))', for: parents, key: id, pagination: \(Self.pages)}\n"
+        + "  parents: {url: '\(server.url("/parents"))', key: id, since: {field: /t, parameter: after}, "
+        + "pagination: \(Self.pages)}")
+    #expect(try await copy.run().status == 0)
+    family.children.withLock { $0[1]?[11] = 5 }
+    for (parent, time) in [(1, 5), (2, 9)] {
+      family.parents.withLock { $0[parent] = time }
+      #expect(try await copy.run("--only", "parents").status == 0)
+    }
+    try FileManager.default.removeItem(at: copy.folder.appending(path: "x.state.db"))
+    for _ in 1...2 {
+      let ending = try await copy.run()
+      #expect(ending.status == 0, "\(ending.errors)")
+      #expect(try copy.rows("SELECT id FROM items ORDER BY id") == ["10", "11", "20"])
+    }
+    #expect(server.requests.contains { $0.target == "/parents?after=9" })
+  }
+
+  @Test("16-Sync: parents that are read once and that a lost state knew are not taken for none")
+  func refusesUnknownParentsReadOnce() async throws {
+    let server = try Family([1: 1], [1: [10: 1]]).serve()
+    defer { server.stop() }
+    let copy = try Copy(
+      "{url: '\(server.url("/{id}/x"))', for: parents, key: id, pagination: \(Self.pages)}\n"
+        + "  parents: {url: '\(server.url("/parents"))', mode: once, pagination: \(Self.pages)}")
+    for _ in 1...2 { #expect(try await copy.run().status == 0) }
+    try FileManager.default.removeItem(at: copy.folder.appending(path: "x.state.db"))
+    let refused = try await copy.run()
+    #expect(
+      refused.status == 1 && refused.errors.contains("--restart --only parents begins anew"),
+      "\(refused.errors)")
+    #expect(try await copy.run("--restart").status == 0)
+    #expect(try copy.rows("SELECT id FROM items") == ["10"])
+  }
+
+  @Test("16-Increment: a destination that is put back from an older copy is not taken for whole")
+  func refusesOlderDestination() async throws {
+    let family = Family([1: 1, 2: 2], [1: [10: 1], 2: [20: 2]])
+    let server = try family.serve()
+    defer { server.stop() }
+    let copy = try Copy(
+      "{url: '\(server.url("/{id}/x"))', for: parents, key: id, to: own.db, pagination: \(Self.pages)}\n"
+        + "  parents: {url: '\(server.url("/parents"))', key: id, since: {field: /t, parameter: after}, "
+        + "pagination: \(Self.pages)}")
+    let own = copy.folder.appending(path: "own.db")
+    #expect(try await copy.run().status == 0)
+    let old = try Data(contentsOf: own)
+    for round in 1...2 {
+      family.children.withLock { $0[1]?[10 + round] = 5 }
+      family.parents.withLock { $0[1] = 4 + round }
+      #expect(try await copy.run().status == 0)
+    }
+    try old.write(to: own)
+    for _ in 1...2 {
+      let refused = try await copy.run()
+      #expect(
+        refused.status == 1 && refused.errors.contains("is older than the state of this sync"),
+        "\(refused.errors)")
+    }
+    #expect(try await copy.run("--restart", "--only", "parents", "--only", "items").status == 0)
+    #expect(try await copy.run().status == 0)
+    let ids = try await DatabaseQueue(path: own.path).read {
+      try Int.fetchAll($0, sql: "SELECT id FROM items ORDER BY id")
+    }
+    #expect(ids == [10, 11, 12, 20])
+  }
+
   @Test("16-Increment: children whose changed parents are all read are not read for them again")
   func readsNoParentsAgain() async throws {
     let isFailing = Mutex(false)

@@ -115,7 +115,12 @@ struct SharedSyncRun: Sendable {
     _ listing: SyncListing, _ record: SyncState.Record, _ lease: Lease, _ round: Int
   ) async throws -> LeaseEnd {
     do {
-      let isEmpty = try await sink(listing).beginRound(lease, restarts: record.isRestarting)
+      // Units that were read before the state began are read again, because it knows none of their
+      // items as parents.
+      let isUnknown = record.isNew && neededValues[listing.name]?.isEmpty == false
+      let isEmpty = try await sink(listing).beginRound(
+        lease, restarts: record.isRestarting,
+        forgetsUnits: isUnknown && listing.destination.mode == .upsert)
       if isEmpty { try await state.beginEmpty(listing) }
       return .done("0")
     } catch let error where !(error is CancellationError) {
@@ -248,7 +253,8 @@ private struct SharedSyncSink<Base: Sink>: Sink {
   var mode: SinkMode { base.mode }
 
   func open(_ opening: SinkOpening) async throws -> any SinkSession {
-    SyncSession(try await base.open(opening), values) { [state, record] parents, _ in
+    let session = try await base.open(opening)
+    return SyncSession(session, at: session.checkpoint, values) { [state, record] parents, _ in
       try await state.store(parents, of: record.name, round: record.runRound)
     }
   }

@@ -36,21 +36,25 @@ struct SyncSink: Sink {
     let session = try await base.open(opening)
     do {
       var record = try state.record(listing.name)
-      let checkpoint = session.checkpoint
+      try Self.check(session.checkpoint, of: listing, record)
+      let checkpoint = try known(session.checkpoint, record)
       let next = checkpoint.map { $0.isOver ? $0.run + 1 : $0.run } ?? 1
-      try Self.check(checkpoint, of: listing, record)
       if record.sinkRun == 0 {
         record.sinkRun = base.mode == .once ? checkpoint?.run ?? 1 : next
         try state.save(record)
       }
-      if checkpoint == nil {
-        try record.beginEmpty(listing, parent: listing.parent.map { try state.record($0) })
+      let parent = try listing.parent.map { try state.record($0) }
+      if let checkpoint {
+        try record.checkAge(checkpoint, of: listing, parent: parent)
+      } else {
+        record.sinkRun = 1
+        try record.beginEmpty(listing, parent: parent)
         try state.save(record)
       }
       if let checkpoint, checkpoint.isOver, checkpoint.run == record.sinkRun {
         throw AlreadyDone(checkpoint: checkpoint)
       }
-      return SyncSession(session, values) { [state, listing] parents, finished in
+      return SyncSession(session, at: checkpoint, values) { [state, listing] parents, finished in
         guard !parents.isEmpty || listing.since != nil else { return }
         try state.store(record, parents: parents, finished: finished)
       } committed: { [state] in
@@ -63,10 +67,30 @@ struct SyncSink: Sink {
       throw error
     }
   }
+
+  /// Returns a checkpoint without what was read before the state began, which knows none of those
+  /// items as parents: they are read again. Throws if the mode does not allow that.
+  private func known(
+    _ checkpoint: Checkpoint?, _ record: SyncState.Record
+  ) throws(SinkError) -> Checkpoint? {
+    guard var known = checkpoint, record.isNew, !values.neededValues.isEmpty else {
+      return checkpoint
+    }
+    guard base.mode == .upsert else {
+      guard !known.isOver || listing.notesChanges || base.mode == .once else { return known }
+      throw SinkError(
+        .otherRequest,
+        "The destination was filled before the state of this sync began, which does not know the items that other "
+          + "listings are read for.")
+    }
+    (known.position, known.memory) = (nil, nil)
+    return known
+  }
 }
 
 /// An open destination that also collects what is to be stored of its pages.
 final class SyncSession: PausableSession {
+  private(set) var checkpoint: Checkpoint?
   private let base: any SinkSession
   private let values: SyncValues
   private let store:
@@ -76,15 +100,14 @@ final class SyncSession: PausableSession {
   private var finished: [String] = []
 
   init(
-    _ base: any SinkSession, _ values: SyncValues,
+    _ base: any SinkSession, at checkpoint: Checkpoint?, _ values: SyncValues,
     store:
       @escaping (_ parents: [SyncState.StoredParent], _ finished: [String]) async throws -> Void,
     committed: @escaping () throws -> Void = {}
   ) {
-    (self.base, self.values, self.store, self.committed) = (base, values, store, committed)
+    (self.base, self.checkpoint, self.values) = (base, checkpoint, values)
+    (self.store, self.committed) = (store, committed)
   }
-
-  var checkpoint: Checkpoint? { base.checkpoint }
 
   func write(_ page: SinkPage) async throws {
     try await base.write(page)
@@ -100,6 +123,7 @@ final class SyncSession: PausableSession {
     try await store(parents, finished)
     (parents, finished) = ([], [])
     try await base.commit(checkpoint)
+    self.checkpoint = checkpoint
     try committed()
   }
 

@@ -57,6 +57,8 @@ final class SyncState: Sendable {
     var incompleteRound: Int?
     /// The number of the destination's run that this round is to complete; 0 before it began.
     var sinkRun = 0
+    /// The number of the destination's run that was the last to reach its end; nil for none.
+    var lastSinkRun: Int?
     /// The round in which the run began, under which its items are stored as parents.
     var runRound = 0
     /// Whether the first commit is still to remove the destination's earlier contents.
@@ -85,7 +87,7 @@ final class SyncState: Sendable {
 
     private enum CodingKeys: String, CodingKey {
       case name, runRound, isRestarting, parentRound, firstParentRound, definition, watermark
-      case planned, began, ended, outcome
+      case planned, began, ended, outcome, lastSinkRun
       case completeRound = "done"
       case endedRound = "tried"
       case incompleteRound = "reached"
@@ -121,6 +123,10 @@ final class SyncState: Sendable {
       definition["for"] == parent ? readParentRound ?? 0 : 0
     }
 
+    /// Whether the state knows no run of the listing that has opened its destination.
+    var isNew: Bool {
+      completeRound == 0 && incompleteRound == nil && sinkRun == 0 && lastSinkRun == nil
+    }
     /// Whether the next read continues an unfinished run.
     var isUnfinished: Bool { sinkRun > 0 || began > ended }
     /// Whether it does so on several machines, where each unit has a run of its own.
@@ -153,8 +159,8 @@ final class SyncState: Sendable {
     {
       throw SyncFileError(
         "state",
-        "\(path) is not what a sync has stored, or it is damaged. Restore it, or move it away: then all is read "
-          + "anew.")
+        "\(path) is not what a sync has stored, or it is damaged. Restore it, or move it away: then the listings "
+          + "that others are read for are read anew.")
     } catch {
       throw SinkError(mapping: error, path)
     }
@@ -485,9 +491,7 @@ extension SyncState.Record {
   /// Accounts for a destination that is empty because it is new or was deleted. Throws `SinkError`
   /// if it would get only the items of changed parents.
   mutating func beginEmpty(_ listing: SyncListing, parent: Self?) throws(SinkError) {
-    if listing.readsChangedParents, let parent, parentRounds.lowerBound > 1,
-      !parentRounds.contains(parent.fullRound ?? 0)
-    {
+    if let parent, lacksParents(listing, parent) {
       throw SinkError(
         .unfit,
         "The destination has nothing yet, and \(parent.name) is read for what has changed: it would lack the "
@@ -495,6 +499,28 @@ extension SyncState.Record {
       )
     }
     if listing.notesChanges { fullRound = runRound }
+    lastSinkRun = nil
+  }
+
+  /// Throws `SinkError` if a destination is an older copy, as from a backup, which lacks what was
+  /// read since for changed parents.
+  func checkAge(
+    _ checkpoint: Checkpoint, of listing: SyncListing, parent: Self?
+  ) throws(SinkError) {
+    guard let parent, lacksParents(listing, parent), checkpoint.run < lastSinkRun ?? 0 else {
+      return
+    }
+    throw SinkError(
+      .unfit,
+      "The destination is older than the state of this sync, and \(parent.name) is read for what has changed: "
+        + "it would lack the items of all that changed in between. Begin both anew by --restart --only "
+        + "\(parent.name) --only \(listing.name).")
+  }
+
+  /// Whether the run reads changed parents alone.
+  private func lacksParents(_ listing: SyncListing, _ parent: Self) -> Bool {
+    listing.readsChangedParents && parentRounds.lowerBound > 1
+      && !parentRounds.contains(parent.fullRound ?? 0)
   }
 
   /// Returns the last round whose parents no reader needs, `Int.max` unless the listing stores only
@@ -515,6 +541,7 @@ extension SyncState.Record {
     endedRound = round
     ended = max(Date().timeIntervalSince1970, began)
     self.outcome = outcome
+    if sinkRun > 0, [.complete, .incomplete].contains(outcome.kind) { lastSinkRun = sinkRun }
     switch outcome.kind {
     case .complete:
       // A listing that is read once keeps its parents under the round that read it.
