@@ -78,11 +78,9 @@ struct IncrementMachine {
   /// `recent` as the previous run left it, and its stored form.
   private let before: [JSONValue: Known]
   private let storedBefore: JSONValue
-  /// When the run began, in seconds since 1970, by the clock here or the server's, whichever is
-  /// behind.
-  private var began: Double
-  /// The most seconds by which the server's clock is taken to be behind; more is no clock.
-  private static let mostSkew = 86_400.0
+  /// When the run began, in seconds since 1970: by the clock here or the server's, whichever is
+  /// behind, and by the clock here.
+  private var began: ClosedRange<Double>
 
   private struct Known {
     var value: JSONValue
@@ -103,8 +101,10 @@ struct IncrementMachine {
     recent = Self.known(memory?["recent"])
     before = isNewRun ? recent : Self.known(memory?["before"])
     storedBefore = Self.stored(before)
-    let lastBegan = memory?["began"].flatMap { Double($0.description) } ?? now
-    began = isNewRun ? now : lastBegan
+    let earliest = memory?["began"].flatMap { Double($0.description) } ?? now
+    let here = memory?["clock"].flatMap { Double($0.description) } ?? earliest
+    let lastBegan = earliest...max(earliest, here)
+    began = isNewRun ? now...now : lastBegan
     let isShort = memory?["fellShort"] == .bool(true)
     guard isNewRun, !isShort else {
       fellShort = isShort && !isNewRun
@@ -121,7 +121,8 @@ struct IncrementMachine {
     var members: [JSONValue.Member] = []
     if let since { members.append(.init("since", since)) }
     if let greatest { members.append(.init("greatest", greatest)) }
-    members.append(.init("began", .number("\(began)")))
+    members.append(.init("began", .number("\(began.lowerBound)")))
+    members.append(.init("clock", .number("\(began.upperBound)")))
     members.append(.init("scope", .string(increment.scope ?? increment.field.text)))
     members.append(.init("recent", Self.stored(seenAgain)))
     members.append(.init("before", storedBefore))
@@ -132,8 +133,8 @@ struct IncrementMachine {
   /// Notes the server's time in seconds since 1970, as a page tells it. By a clock that is ahead
   /// here, what changes during the run would lie before its beginning, and never be read again.
   mutating func note(serverTime: Double) {
-    guard serverTime < began, began - serverTime <= Self.mostSkew else { return }
-    (began, nextSince) = (serverTime, nil)
+    guard serverTime < began.lowerBound else { return }
+    (began, nextSince) = (serverTime...began.upperBound, nil)
   }
 
   /// Returns the new items of a page, and whether the listing has reached items of earlier runs.
@@ -213,7 +214,7 @@ extension IncrementMachine {
   /// Returns the value at which the next run begins. `value` is the greatest value, `began` the
   /// time at which the run that read it began.
   private static func start(
-    of value: JSONValue, _ increment: Increment, _ began: Double
+    of value: JSONValue, _ increment: Increment, _ began: ClosedRange<Double>
   ) throws(SinkError) -> JSONValue {
     let seconds = increment.lookBack / .seconds(1)
     switch value {
@@ -227,7 +228,7 @@ extension IncrementMachine {
       guard seconds > 0 else { return value }
       guard let number = Double(text), number.isFinite else { break }
       let unit = abs(number) > 1e11 ? 1000.0 : 1
-      let start = (min(number, began * unit) - seconds * unit).rounded(.down)
+      let start = (min(number, began.lowerBound * unit) - seconds * unit).rounded(.down)
       guard let start = Int64(exactly: start) else { break }
       return .number("\(start)")
     case .string(let text) where text.isWhole:
@@ -238,7 +239,8 @@ extension IncrementMachine {
         guard seconds > 0, increment.numberLookBack == nil else { return value }
         break
       }
-      let latest = min(time.date, Date(timeIntervalSince1970: began - time.zoneUncertainty))
+      let beginning = Date(timeIntervalSince1970: began.lowerBound - time.zoneUncertainty)
+      let latest = min(time.date, beginning)
       guard latest < time.date || seconds > 0 else { return value }
       return .string(time.text(of: latest - seconds))
     default: break
@@ -252,11 +254,13 @@ extension IncrementMachine {
   /// Returns the time at which a run began in the unit of `text`, and the number of units in a
   /// second; nil if `text` is not a time at most two days after it, in seconds or milliseconds
   /// since 1970.
-  private static func beginning(of text: String, _ began: Double) -> (Double, second: Double)? {
+  private static func beginning(
+    of text: String, _ began: ClosedRange<Double>
+  ) -> (Double, second: Double)? {
     guard let number = Double(text) else { return nil }
     for second in [1.0, 1000]
-    where number > began * second && number < (began + 172_800) * second {
-      return (began * second, second)
+    where number > began.lowerBound * second && number < (began.upperBound + 172_800) * second {
+      return (began.lowerBound * second, second)
     }
     return nil
   }

@@ -1029,10 +1029,12 @@ import Testing
     #expect(try copy.rows("SELECT id FROM items ORDER BY id") == ["10", "20", "30"])
   }
 
-  @Test("16-Increment: where the clock here is ahead, a run began by the server's clock")
-  func followsServerClock() async throws {
-    // Two hours behind, and an item that changed during the run.
-    let time = Int(Date().timeIntervalSince1970) - 7200
+  @Test(
+    "16-Increment: where the clock here is ahead, a run began by the server's clock",
+    arguments: [7200, 500_000])
+  func followsServerClock(seconds: Int) async throws {
+    // That much behind, and an item that changed during the run.
+    let time = Int(Date().timeIntervalSince1970) - seconds
     let format = DateFormatter()
     (format.locale, format.timeZone) = (
       Locale(identifier: "en_US_POSIX"), TimeZone(secondsFromGMT: 0)
