@@ -17,10 +17,10 @@ public import QuirePagination
 /// If a run ends with fewer items than the server declared, the next one asks for the same value,
 /// and what the first brought of before the look-back comes again.
 ///
-/// An item may change after its page was read. If values are times (RFC 3339, or seconds or
-/// milliseconds since 1970), the next run therefore begins no later than the time at which this one
-/// began, by this machine's clock; twelve hours earlier if the times have no zone, because it is
-/// unknown.
+/// An item may change after its page was read. If values are times (ISO 8601, or a number of seconds
+/// to nanoseconds since 1970), the next run therefore begins no later than the time at which this
+/// one began, by the clock here or the server's, whichever is behind; twelve hours earlier if the
+/// times have no zone, because it is unknown.
 public struct Increment: Sendable {
   /// The path to a value that grows with every change: a time (RFC 3339), a number, or a text that
   /// sorts.
@@ -33,7 +33,8 @@ public struct Increment: Sendable {
   /// for 16 MiB.
   public var key: PagePath?
   /// How far before the greatest value the next run begins, for servers whose clocks or indexes
-  /// lag. For numbers it counts seconds since 1970, or milliseconds beyond 10¹¹. Default: zero.
+  /// lag. For numbers it counts seconds since 1970, or milliseconds beyond 10¹¹, microseconds beyond
+  /// 10¹⁴, and nanoseconds beyond 10¹⁷. Default: zero.
   public var lookBack: Duration
   /// The look-back from numbers, in their own unit; nil to use `lookBack`.
   package var numberLookBack: Int64?
@@ -227,13 +228,19 @@ extension IncrementMachine {
       if let back = increment.numberLookBack { return less(text, by: back) ?? value }
       guard seconds > 0 else { return value }
       guard let number = Double(text), number.isFinite else { break }
-      let unit = abs(number) > 1e11 ? 1000.0 : 1
+      let unit = units.last { abs(number) > $0 * 1e8 } ?? 1
       let start = (min(number, began.lowerBound * unit) - seconds * unit).rounded(.down)
       guard let start = Int64(exactly: start) else { break }
       return .number("\(start)")
-    case .string(let text) where text.isWhole:
-      let start = try start(of: .number(text), increment, began)
-      return .string(start.description)
+    case .string(let text) where text.decimal != nil:
+      let start = try start(of: .number(text), increment, began).description
+      // A whole number gets as many decimals as the text has.
+      let decimals = start.contains(".") ? 0 : text.decimal?.fraction.count ?? 0
+      return .string(decimals == 0 ? start : "\(start).\(String(repeating: "0", count: decimals))")
+    case .string(let text) where text.hasPrefix("/Date(") && text.hasSuffix(")/"):
+      let number = String(text.dropFirst(6).dropLast(2))
+      let start = try start(of: .number(number), increment, began)
+      return .string("/Date(\(start))/")
     case .string(let text):
       guard let time = IncrementTime(text) else {
         guard seconds > 0, increment.numberLookBack == nil else { return value }
@@ -251,14 +258,16 @@ extension IncrementMachine {
         + "number: there is no look-back from it.")
   }
 
+  /// The numbers of seconds, milliseconds, microseconds and nanoseconds in a second.
+  private static let units = [1.0, 1e3, 1e6, 1e9]
+
   /// Returns the time at which a run began in the unit of `text`, and the number of units in a
-  /// second; nil if `text` is not a time at most two days after it, in seconds or milliseconds
-  /// since 1970.
+  /// second; nil if `text` is not a time at most two days after it, in one of `units` since 1970.
   private static func beginning(
     of text: String, _ began: ClosedRange<Double>
   ) -> (Double, second: Double)? {
     guard let number = Double(text) else { return nil }
-    for second in [1.0, 1000]
+    for second in units
     where number > began.lowerBound * second && number < (began.upperBound + 172_800) * second {
       return (began.lowerBound * second, second)
     }
@@ -274,7 +283,7 @@ extension IncrementMachine {
     let isOrdered =
       left.utf8.count == right.utf8.count
       && texts.allSatisfy { $0.prefix(4).isWhole || $0.utf8.allSatisfy(\.isLetterOrDigit) }
-      || texts.allSatisfy(\.isWhole) || texts.allSatisfy { IncrementTime($0) != nil }
+      || texts.allSatisfy { $0.decimal != nil } || texts.allSatisfy { IncrementTime($0) != nil }
     guard !isOrdered else { return }
     throw SinkError(
       .unfit,
@@ -304,10 +313,14 @@ extension IncrementMachine {
       if let left = IncrementTime(left), let right = IncrementTime(right) {
         return left.date < right.date
       }
-      if left.isWhole, right.isWhole {
-        let (left, right) = (left.drop { $0 == "0" }.utf8, right.drop { $0 == "0" }.utf8)
-        guard left.count == right.count else { return left.count < right.count }
-        return left.lexicographicallyPrecedes(right)
+      if let left = left.decimal, let right = right.decimal {
+        guard left.whole.count == right.whole.count else {
+          return left.whole.count < right.whole.count
+        }
+        guard left.whole.elementsEqual(right.whole) else {
+          return left.whole.lexicographicallyPrecedes(right.whole)
+        }
+        return left.fraction.lexicographicallyPrecedes(right.fraction)
       }
       return left.utf8.lexicographicallyPrecedes(right.utf8)
     default: break
@@ -321,62 +334,125 @@ extension IncrementMachine {
 
 extension StringProtocol {
   /// Whether the text is a whole number without a sign, of any length.
-  fileprivate var isWhole: Bool { !isEmpty && utf8.allSatisfy { (0x30...0x39).contains($0) } }
+  fileprivate var isWhole: Bool { !isEmpty && utf8.allSatisfy(\.isDigit) }
 }
 
-extension UInt8 {
-  fileprivate var isLetterOrDigit: Bool {
-    (0x30...0x39).contains(self) || (0x61...0x7A).contains(self | 0x20)
+extension String {
+  /// The parts of a whole number of any length, without zeros in front, or of a time in seconds with
+  /// a fraction; nil for any other text, such as the number of a version.
+  fileprivate var decimal: (whole: Substring.UTF8View, fraction: Substring.UTF8View)? {
+    let parts = split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+    guard parts[0].isWhole, parts.count == 1 || parts[1].isWhole && parts[0].utf8.count >= 9 else {
+      return nil
+    }
+    let fraction: Substring = parts.count == 1 ? "" : parts[1]
+    return (parts[0].drop { $0 == "0" }.utf8, fraction.utf8)
   }
 }
 
-/// A time as servers write it: RFC 3339, a day, or a time without a zone, with a `T` or a space
-/// after the day.
+extension UInt8 {
+  fileprivate var isDigit: Bool { (0x30...0x39).contains(self) }
+  fileprivate var isLetterOrDigit: Bool { isDigit || (0x61...0x7A).contains(self | 0x20) }
+}
+
+/// A time as servers write it: a day, with `-` or `/`, or a time in ISO 8601, extended or basic,
+/// perhaps with a space between day and time or in front of the zone, or without a zone.
 private struct IncrementTime {
   let date: Date
-  private let hasZone: Bool
-  private let separator: Character?
+  /// What stands between the parts of the day, between day and time, and between the parts of the
+  /// time; empty for nothing.
+  private let daySeparator: String
+  private let separator: String
+  private let clockSeparator: String
+  /// The zone as a time in UTC has it; empty for none.
+  private let zone: String
 
   /// The number of seconds by which a time without a zone may be behind UTC: twelve hours, in the
   /// westernmost zone.
-  var zoneUncertainty: Double { hasZone ? 0 : 12 * 3600 }
+  var zoneUncertainty: Double { separator.isEmpty || !zone.isEmpty ? 0 : 12 * 3600 }
 
   /// Creates a time; nil for text that is not a time.
   init?(_ text: String) {
-    guard text.utf8.count >= 10, text.utf8.first.map({ (0x30...0x39).contains($0) }) == true else {
-      return nil
-    }
-    let day = text.prefix(10)
-    guard text.utf8.count > 10 else {
-      guard let date = try? Date("\(day)T00:00:00Z", strategy: .iso8601) else { return nil }
-      (self.date, hasZone, separator) = (date, true, nil)
+    var rest = text.utf8[...]
+    guard let year = Self.number(4, &rest) else { return nil }
+    daySeparator = Self.take("-/", &rest)
+    guard let month = Self.number(2, &rest), Self.take("-/", &rest) == daySeparator,
+      let day = Self.number(2, &rest)
+    else { return nil }
+    guard !rest.isEmpty else {
+      // Eight digits are a number.
+      guard !daySeparator.isEmpty, let seconds = CivilTime.seconds(year, month, day) else {
+        return nil
+      }
+      (separator, clockSeparator, zone) = ("", "", "")
+      date = Date(timeIntervalSince1970: seconds)
       return
     }
-    let rest = text.dropFirst(10)
-    guard let separator = rest.first, "Tt ".contains(separator) else { return nil }
-    var time = rest.dropFirst().uppercased()
-    let clock = time.prefix { "0123456789:.".contains($0) }
-    hasZone = clock.count < time.count
-    if !hasZone { time += "Z" }
-    // Adds the seconds to a time of hours and minutes.
-    if clock.count == 5 { time = "\(clock):00\(time.dropFirst(5))" }
-    let whole = "\(day)T\(time)"
-    // Tried in this order: the strategy without fractions accepts fractions, too, but ignores them.
-    guard
-      let date =
-        (try? Date(whole, strategy: Date.ISO8601FormatStyle(includingFractionalSeconds: true)))
-        ?? (try? Date(whole, strategy: .iso8601))
+    separator = Self.take("Tt ", &rest)
+    guard !separator.isEmpty, let hour = Self.number(2, &rest) else { return nil }
+    clockSeparator = Self.take(":", &rest)
+    guard let minute = Self.number(2, &rest), let second = Self.second(clockSeparator, &rest),
+      let found = Self.zone(rest),
+      let seconds = CivilTime.seconds(year, month, day, hour, minute, second, offset: found.offset)
     else { return nil }
-    (self.date, self.separator) = (date, separator)
+    zone = found.text
+    date = Date(timeIntervalSince1970: seconds)
+  }
+
+  /// Takes the seconds with their fraction, which may be missing; nil if they are malformed.
+  private static func second(_ separator: String, _ rest: inout Substring.UTF8View) -> Double? {
+    let hasSeconds =
+      separator.isEmpty ? rest.first?.isDigit == true : !take(separator, &rest).isEmpty
+    guard hasSeconds else { return 0 }
+    guard let whole = number(2, &rest) else { return nil }
+    guard !take(".,", &rest).isEmpty else { return Double(whole) }
+    let decimals = Substring(rest.prefix(while: \.isDigit))
+    rest = rest.dropFirst(decimals.utf8.count)
+    return Double("\(whole).\(decimals)")
+  }
+
+  /// Returns the zone that is all the rest, as a time in UTC has it, and its seconds east of UTC; nil
+  /// if it is none.
+  private static func zone(_ rest: Substring.UTF8View) -> (text: String, offset: Int)? {
+    guard !rest.isEmpty else { return ("", 0) }
+    var rest = rest
+    let space = take(" ", &rest)
+    let name = Substring(rest).uppercased()
+    if ["Z", "UTC", "GMT"].contains(name) { return (space + name, 0) }
+    let sign = take("+-", &rest)
+    guard !sign.isEmpty, let hours = number(2, &rest) else { return nil }
+    let colon = take(":", &rest)
+    guard let minutes = rest.isEmpty && colon.isEmpty ? 0 : number(2, &rest), rest.isEmpty else {
+      return nil
+    }
+    let offset = (hours * 3600 + minutes * 60) * (sign == "-" ? -1 : 1)
+    guard !space.isEmpty else { return ("Z", offset) }
+    let zeros = String(name.dropFirst().map { $0 == ":" ? $0 : "0" })
+    return (" +" + zeros, offset)
+  }
+
+  /// Takes one of some characters; empty if there is none.
+  private static func take(_ characters: String, _ rest: inout Substring.UTF8View) -> String {
+    guard let first = rest.first, characters.utf8.contains(first) else { return "" }
+    rest = rest.dropFirst()
+    return String(Unicode.Scalar(first))
+  }
+
+  private static func number(_ count: Int, _ rest: inout Substring.UTF8View) -> Int? {
+    let digits = rest.prefix(count)
+    guard digits.count == count, digits.allSatisfy(\.isDigit) else { return nil }
+    rest = rest.dropFirst(count)
+    return digits.reduce(0) { $0 * 10 + Int($1 - 0x30) }
   }
 
   /// Returns another time to the second, in the notation of this one; in UTC if this one has a
   /// zone.
   func text(of date: Date) -> String {
     let text = date.formatted(.iso8601)
-    guard let separator else { return String(text.prefix(10)) }
-    let time = text.dropFirst(11)
-    return "\(text.prefix(10))\(separator)\(hasZone ? time : time.dropLast())"
+    let day = text.prefix(10).replacing("-", with: daySeparator)
+    guard !separator.isEmpty else { return String(day) }
+    let clock = text.dropFirst(11).prefix(8).replacing(":", with: clockSeparator)
+    return "\(day)\(separator)\(clock)\(zone)"
   }
 }
 

@@ -280,6 +280,14 @@ extension IncrementTests {
       ("2099-01-01T10:00:00.25", "yyyy-MM-dd'T'HH:mm:ss", 12),
       ("2099-01-01 10:00:00", "yyyy-MM-dd HH:mm:ss", 12),
       ("2099-01-01 10:00:00+05:00", "yyyy-MM-dd HH:mm:ssZZZZZ", 0),
+      ("2099-01-01 10:00:00+05", "yyyy-MM-dd HH:mm:ss'Z'", 0),
+      ("2099-01-01 10:00:00 -0500", "yyyy-MM-dd HH:mm:ss' +0000'", 0),
+      ("2099-01-01 10:00:00 UTC", "yyyy-MM-dd HH:mm:ss' UTC'", 0),
+      ("2099-01-01T10:00:00,123Z", "yyyy-MM-dd'T'HH:mm:ss'Z'", 0),
+      ("2099-01-01T10:00:00.123456789Z", "yyyy-MM-dd'T'HH:mm:ss'Z'", 0),
+      ("20990101T100000Z", "yyyyMMdd'T'HHmmss'Z'", 0),
+      ("2099/01/01 10:00:00", "yyyy/MM/dd HH:mm:ss", 12),
+      ("2099/01/01 10:00:00 +0000", "yyyy/MM/dd HH:mm:ss' +0000'", 0),
     ])
   func beginsEarly(value: String, format: String, hours: Double) async throws {
     let before = Date()
@@ -299,12 +307,30 @@ extension IncrementTests {
   func beginsEarlyByNumber() async throws {
     let now = Date().timeIntervalSince1970
     for (value, isCut) in [
-      (now + 3600, true), ((now + 3600) * 1000, true), (now - 3600, false), (7, false),
+      (now + 3600, true), ((now + 3600) * 1000, true), ((now + 3600) * 1e6, true),
+      ((now + 3600) * 1e9, true), (now - 3600, false), (7, false),
       (now * 2, false),
     ] {
       let sent = try await sent(behind: "\(Int64(value))")
       let start = try #require(sent?.integer)
       #expect((start < Int64(value)) == isCut, "\(value): \(start)")
+    }
+  }
+
+  @Test("16-Increment: a text with a number that is a time of after the run began is no beginning")
+  func beginsEarlyByText() async throws {
+    let before = Int(Date().timeIntervalSince1970)
+    for (head, unit, tail) in [("", 1, ".000000"), ("", 1000, ""), ("/Date(", 1000, ")/")] {
+      func number(in text: String) -> Int? {
+        guard text.hasPrefix(head), text.hasSuffix(tail) else { return nil }
+        return Int(text.dropFirst(head.count).dropLast(tail.count))
+      }
+      for (time, isCut) in [(before + 3600, true), (before - 3600, false)] {
+        let value = "\(head)\(time * unit)\(tail)"
+        let text = try #require(try await sent(behind: "\"\(value)\"")?.string)
+        let start = try #require(number(in: text), "\(text)")
+        #expect(isCut ? (before * unit..<time * unit).contains(start) : text == value, "\(text)")
+      }
     }
   }
 
