@@ -58,6 +58,12 @@ public struct Increment: Sendable {
     self.lookBack = lookBack
     self.isNewestFirst = isNewestFirst
   }
+
+  /// Whether the next run can begin before `value`: it is a time or a number.
+  package static func canLookBack(from value: JSONValue) -> Bool {
+    guard case .string(let text) = value else { return true }
+    return IncrementTime(text) != nil || text.decimal != nil || text.hasPrefix("/Date(")
+  }
 }
 
 /// Decides what a run requests, and which of its items are new.

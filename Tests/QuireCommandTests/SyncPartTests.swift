@@ -1055,6 +1055,22 @@ import Testing
     #expect(server.requests.last?.target == "/x?after=\(time)")
   }
 
+  @Test("16-Increment: a listing tells where there is no look-back from its values")
+  func tellsMissingLookBack() async throws {
+    for (value, isKnown) in [("2026-01-01 10:00:00 +0000", true), ("Sat, 28 Nov 2026", false)] {
+      let server = try FaultServer { _ in
+        [.respond("{\"items\":[{\"id\":1,\"t\":\"\(value)\"}]}")]
+      }
+      defer { server.stop() }
+      let copy = try Copy(
+        "{url: '\(server.url("/x"))', key: id, since: {field: /t, parameter: after}, pagination: \(Self.pages)}"
+      )
+      let ending = try await copy.run()
+      #expect(ending.status == 0, "\(ending.errors)")
+      #expect(ending.errors.contains("there is no look-back") == !isKnown, "\(ending.errors)")
+    }
+  }
+
   @Test("16-Increment: a listing that was not there is read whole when it is")
   func readsLateListing() async throws {
     let family = Family([1: 1, 2: 2], [1: [10: 5]])

@@ -248,6 +248,12 @@ struct SyncRun: Sendable {
         "; left out \(leftOut.count.counted("parent")) whose listing failed: \(leftOut.failure)"
     }
     outcome.words += keptDeletions(of: listing, isRestarted: report.recoveries.contains(.restarted))
+    if let since = listing.since, let value = outcome.watermark, !Increment.canLookBack(from: value)
+    {
+      outcome.words +=
+        "; there is no look-back from \(ServerText(value.description, limit: 40)) at "
+        + "\(since.increment.field.place), whose time is not known: what changed during the run may be missing"
+    }
     return outcome
   }
 
