@@ -64,6 +64,25 @@ public struct Increment: Sendable {
     guard case .string(let text) = value else { return true }
     return IncrementTime(text) != nil || text.decimal != nil || text.hasPrefix("/Date(")
   }
+
+  /// Returns the greater of two values.
+  package static func greater(
+    _ left: JSONValue, _ right: JSONValue
+  ) throws(SinkError) -> JSONValue {
+    try IncrementMachine.isLess(left, right) ? right : left
+  }
+
+  /// Returns the value at which one of several listings begins. It is `since`, the value for all of
+  /// them, unless that is a number too small for a time since 1970: such numbers may count in each
+  /// listing, and begin at the listing's own greatest value.
+  package func beginning(
+    _ since: JSONValue, behind greatest: JSONValue
+  ) throws(SinkError) -> JSONValue {
+    guard case .number(let text) = greatest, let all = Double(since.description), all < 5e8,
+      let own = IncrementMachine.less(text, by: numberLookBack ?? 0)
+    else { return since }
+    return try IncrementMachine.isLess(own, since) ? own : since
+  }
 }
 
 /// Decides what a run requests, and which of its items are new.
@@ -298,7 +317,7 @@ extension IncrementMachine {
     )
   }
 
-  private static func less(_ text: String, by back: Int64) -> JSONValue? {
+  fileprivate static func less(_ text: String, by back: Int64) -> JSONValue? {
     if back == 0 { return .number(text) }
     if let whole = Int64(text) {
       let (difference, isOver) = whole.subtractingReportingOverflow(back)

@@ -296,9 +296,11 @@ import Testing
       }
       let parent = Int(request.path.dropFirst().prefix(1)) ?? 0
       if parent == 2, isFailing.withLock({ $0 }) { return [.respond("{}", status: "451 No")] }
+      // Times, which count for all parents alike.
       let after = Query(request.target).number("after") ?? 0
       let items = (children.withLock { $0[parent] } ?? [:]).sorted { $0.key < $1.key }
-        .filter { $0.value >= after }.map { "{\"id\":\($0.key),\"t\":\($0.value)}" }
+        .map { (id: $0.key, time: 1_700_000_000 + $0.value) }
+        .filter { $0.time >= after }.map { "{\"id\":\($0.id),\"t\":\($0.time)}" }
       return [.respond("{\"items\":[\(items.joined(separator: ","))]}")]
     }
     defer { server.stop() }

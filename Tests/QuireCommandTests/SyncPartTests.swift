@@ -1071,6 +1071,25 @@ import Testing
     }
   }
 
+  @Test("16-Increment: numbers that count in each parent's listing begin at the parent's own")
+  func keepsValuesOfParents() async throws {
+    let family = Family([1: 1, 2: 2], [1: [10: 5000], 2: [20: 3]])
+    let server = try family.serve()
+    defer { server.stop() }
+    let copy = try Copy(
+      "{url: '\(server.url("/{id}/x"))', for: parents, key: id, "
+        + "since: {field: /t, parameter: after}, pagination: \(Self.pages)}\n"
+        + "  parents: {url: '\(server.url("/parents"))', key: id, pagination: \(Self.pages)}")
+    for time in 3...5 {
+      family.children.withLock { $0[2]?[17 + time] = time }
+      let ending = try await copy.run()
+      #expect(ending.status == 0, "\(ending.errors)")
+    }
+    #expect(try copy.rows("SELECT id FROM items ORDER BY id") == ["10", "20", "21", "22"])
+    let asked = server.requests.map(\.target).filter { $0.hasPrefix("/2/x?") }
+    #expect(asked == ["/2/x?after=3", "/2/x?after=4"])
+  }
+
   @Test("16-Increment: a listing that was not there is read whole when it is")
   func readsLateListing() async throws {
     let family = Family([1: 1, 2: 2], [1: [10: 5]])

@@ -94,15 +94,16 @@ final class SyncSession: PausableSession {
   private let base: any SinkSession
   private let values: SyncValues
   private let store:
-    (_ parents: [SyncState.StoredParent], _ finished: [String]) async throws -> Void
+    (_ parents: [SyncState.StoredParent], _ finished: [SyncState.ReadParent]) async throws -> Void
   private let committed: () throws -> Void
   private var parents: [SyncState.StoredParent] = []
-  private var finished: [String] = []
+  private var finished: [SyncState.ReadParent] = []
 
   init(
     _ base: any SinkSession, at checkpoint: Checkpoint?, _ values: SyncValues,
     store:
-      @escaping (_ parents: [SyncState.StoredParent], _ finished: [String]) async throws -> Void,
+      @escaping (_ parents: [SyncState.StoredParent], _ finished: [SyncState.ReadParent])
+      async throws -> Void,
     committed: @escaping () throws -> Void = {}
   ) {
     (self.base, self.checkpoint, self.values) = (base, checkpoint, values)

@@ -12,7 +12,8 @@ import Synchronization
 /// listing without a parent is read once.
 ///
 /// A position combines the parent's number with the position in that parent's listing, and the
-/// values with which that listing was begun: the parent may have others by the time it goes on.
+/// values with which that listing was begun: the parent may have others by the time it goes on. Where
+/// later runs read what has changed, it also has the greatest increment value of the parent's items.
 final class SyncSource: Sendable {
   /// The pages of one walk: all items, or those changed since a value.
   struct Pages: PageSource {
@@ -37,6 +38,8 @@ final class SyncSource: Sendable {
     /// The items received so far of the parent's listing; unknown if it was not read from its
     /// start.
     var tally = ItemTally()
+    /// The greatest increment value of the items before; nil at the beginning.
+    var greatest: JSONValue?
   }
 
   /// The parents whose listings are read.
@@ -58,8 +61,8 @@ final class SyncSource: Sendable {
   private struct Notes {
     /// The number of parents whose listing was missing and was skipped.
     var skipped = 0
-    /// The values of parents whose listing ended with the page at a position.
-    var finished: [Position?: String] = [:]
+    /// The parents whose listing ended with the page at a position.
+    var finished: [Position?: SyncState.ReadParent] = [:]
     /// The number of listings of parents that failed one after the other and were left out.
     var failedInARow = 0
     /// The number of parents whose listing was read to its end, by earlier commands too; nil before
@@ -129,8 +132,9 @@ final class SyncSource: Sendable {
       try requests.addingMembers(of: place.parent, to: found?.items ?? []))
     var tally = place.tally
     if let found { try fill(&page, from: found, at: place, &tally) }
+    let greatest = try greatest(of: page.items, at: place)
     if let inner = found?.next {
-      page.next = Self.position(place.parent, try inner.sealedJSON, tally)
+      page.next = Self.position(place.parent, try inner.sealedJSON, tally, greatest)
     } else if let failure = found?.nextFailure {
       if try await mayLeaveOutRest(after: failure, of: place.parent) {
         try await leaveOutRest(of: place.parent, behind: &page, failure, open)
@@ -143,7 +147,8 @@ final class SyncSource: Sendable {
       } else if listing.since != nil, let found, place.inner != nil || !found.head.isAbsent {
         // Pages are written in order; `SyncSession` takes this when it writes the page, perhaps
         // while the next one is read.
-        notes.withLock { $0.finished[position == .start ? nil : position] = place.parent.values }
+        let parent = SyncState.ReadParent(values: place.parent.values, greatest: greatest)
+        notes.withLock { $0.finished[position == .start ? nil : position] = parent }
       }
       try await continueWithNextParent(after: place.parent, behind: &page, open)
     }
@@ -266,9 +271,9 @@ final class SyncSource: Sendable {
     notes.withLock { $0.done = ($0.done ?? 0) + 1 }
   }
 
-  /// Removes and returns the values of the parent whose listing ends with the page at a position;
-  /// nil if the listing goes on.
-  func finished(at position: Position?) -> String? {
+  /// Removes and returns the parent whose listing ends with the page at a position; nil if the
+  /// listing goes on.
+  func finished(at position: Position?) -> SyncState.ReadParent? {
     notes.withLock { $0.finished.removeValue(forKey: position == .start ? nil : position) }
   }
 
@@ -364,10 +369,30 @@ final class SyncSource: Sendable {
     }
   }
 
-  /// Whether the last run read a parent's listing to its end.
-  private func isKnown(_ parent: SyncState.Parent) throws -> Bool {
-    guard listing.parent != nil, case .noted(let state, let record) = parents else { return true }
-    return try state.hasSeen(parent.values, by: record)
+  /// Returns the value at which a parent's listing begins.
+  private func since(_ since: JSONValue?, for parent: SyncState.Parent) throws -> JSONValue? {
+    let start = listing.since?.start
+    guard let since, since != start, let increment = listing.since?.increment,
+      listing.parent != nil, case .noted(let state, let record) = parents
+    else { return since }
+    let greatest = try state.greatest(of: parent.values, by: record)
+    return try greatest.map { try increment.beginning(since, behind: $0) } ?? start
+  }
+
+  /// Returns the greatest increment value of a parent's items, up to those of a page.
+  private func greatest(of items: [RawItem], at place: PagePlace) throws -> JSONValue? {
+    guard let increment = listing.since?.increment, listing.parent != nil,
+      case .noted(let state, let record) = parents
+    else { return nil }
+    var greatest = place.greatest
+    if place.inner == nil { greatest = try state.greatest(of: place.parent.values, by: record) }
+    for item in items {
+      guard let value = try item.valueIfUnicode(at: increment.field), value != .null else {
+        continue
+      }
+      greatest = try greatest.map { try Increment.greater($0, value) } ?? value
+    }
+    return greatest
   }
 
   /// Returns the start of a parent's listing. A run that is continued begins it with the parent's
@@ -393,11 +418,12 @@ final class SyncSource: Sendable {
     return PagePlace(
       parent: SyncState.Parent(number: number, values: value["values"]?.string ?? parent.values),
       inner: try Position(sealedJSON: inner),
-      tally: ItemTally(value))
+      tally: ItemTally(value), greatest: value["greatest"])
   }
 
   private static func position(
-    _ parent: SyncState.Parent, _ inner: JSONValue, _ tally: ItemTally? = nil
+    _ parent: SyncState.Parent, _ inner: JSONValue, _ tally: ItemTally? = nil,
+    _ greatest: JSONValue? = nil
   ) -> Position {
     var place: [JSONValue.Member] = [
       .init("parent", .number("\(parent.number)")), .init("at", inner),
@@ -405,6 +431,7 @@ final class SyncSource: Sendable {
     if inner != .null, parent.number > 0 {
       place.append(.init("values", .string(parent.values)))
     }
+    if let greatest { place.append(.init("greatest", greatest)) }
     return Position(.object(place + (tally?.members ?? [])))
   }
 
@@ -418,7 +445,7 @@ final class SyncSource: Sendable {
     of parent: SyncState.Parent, _ since: JSONValue?, by client: PageClient
   ) throws -> Cursor<RawItem> {
     let values = try JSONValue(parsing: parent.values)
-    let since = try isKnown(parent) ? since : listing.since?.start
+    let since = try self.since(since, for: parent)
     guard let split = listing.split else {
       return try requests.cursor(values, nil, since, by: client)
     }

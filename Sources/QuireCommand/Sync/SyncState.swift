@@ -45,6 +45,13 @@ final class SyncState: Sendable {
     }
   }
 
+  /// A parent whose listing was read to its end.
+  struct ReadParent: Sendable {
+    let values: String
+    /// The greatest increment value in the listing; nil for none.
+    let greatest: JSONValue?
+  }
+
   /// The stored state of a listing.
   struct Record: Codable, Sendable {
     var name: String
@@ -191,7 +198,7 @@ final class SyncState: Sendable {
           CREATE TABLE IF NOT EXISTS listings (name TEXT PRIMARY KEY, record TEXT NOT NULL);
           CREATE TABLE IF NOT EXISTS parents \(parentColumns);
           CREATE TABLE IF NOT EXISTS seen (listing TEXT NOT NULL, parent TEXT NOT NULL, \
-          round INTEGER NOT NULL, before INTEGER NOT NULL DEFAULT 0, \
+          round INTEGER NOT NULL, before INTEGER NOT NULL DEFAULT 0, greatest TEXT, \
           PRIMARY KEY (listing, parent)) WITHOUT ROWID
           """)
       if try !database.columns(in: "round").contains(where: { $0.name == "isPartial" }) {
@@ -200,6 +207,9 @@ final class SyncState: Sendable {
       }
       if try !database.columns(in: "seen").contains(where: { $0.name == "before" }) {
         try database.execute(sql: "ALTER TABLE seen ADD COLUMN before INTEGER NOT NULL DEFAULT 0")
+      }
+      if try !database.columns(in: "seen").contains(where: { $0.name == "greatest" }) {
+        try database.execute(sql: "ALTER TABLE seen ADD COLUMN greatest TEXT")
       }
       try renewParents(database)
       try database.execute(
@@ -296,9 +306,8 @@ final class SyncState: Sendable {
 
   // MARK: Parents
 
-  /// Stores parents of the run, the values of parents whose listing it read to the end, and the
-  /// record.
-  func store(_ record: Record, parents: [StoredParent], finished: [String]) throws {
+  /// Stores parents of the run, the parents whose listing it read to the end, and the record.
+  func store(_ record: Record, parents: [StoredParent], finished: [ReadParent]) throws {
     try write { database in
       // A repeated item gets a new number, because the values that came last count.
       let parent = try database.cachedStatement(
@@ -310,11 +319,13 @@ final class SyncState: Sendable {
       }
       let seen = try database.cachedStatement(
         sql: """
-          INSERT INTO seen (listing, parent, round) VALUES (?, ?, ?) ON CONFLICT DO UPDATE \
-          SET before = round, round = excluded.round WHERE round <> excluded.round
+          INSERT INTO seen (listing, parent, round, greatest) VALUES (?, ?, ?, ?) ON CONFLICT DO UPDATE \
+          SET before = round, round = excluded.round, greatest = excluded.greatest \
+          WHERE round <> excluded.round
           """)
-      for values in finished {
-        try seen.execute(arguments: [record.name, values, record.runRound])
+      for parent in finished {
+        try seen.execute(
+          arguments: [record.name, parent.values, record.runRound, parent.greatest?.description])
       }
       try Self.save(record, database)
     }
@@ -391,19 +402,21 @@ final class SyncState: Sendable {
     }
   }
 
-  /// Whether a child listing's last run that reached the end of its parents read the listing of
-  /// this parent to its end. If not, the increment's greatest value does not apply to this parent.
-  func hasSeen(_ values: String, by record: Record) throws -> Bool {
+  /// Returns the greatest increment value in the listing of a parent; nil if the child listing's
+  /// last run that reached the end of its parents did not read it to its end, or found no value. The
+  /// greatest value of all parents does not apply to such a parent.
+  func greatest(of values: String, by record: Record) throws -> JSONValue? {
     let last = record.incompleteRound ?? record.completeRound
-    guard last > 0 else { return false }
-    return try read { database in
-      try Bool.fetchOne(
+    guard last > 0 else { return nil }
+    let text = try read { database in
+      try String.fetchOne(
         database,
         sql: """
-          SELECT EXISTS (SELECT 1 FROM seen WHERE listing = ? AND parent = ? \
-          AND ? = CASE WHEN round = ? THEN before ELSE round END)
-          """, arguments: [record.name, values, last, record.runRound]) ?? false
+          SELECT greatest FROM seen WHERE listing = ? AND parent = ? \
+          AND ? = CASE WHEN round = ? THEN before ELSE round END
+          """, arguments: [record.name, values, last, record.runRound])
     }
+    return try text.map { try JSONValue(parsing: $0) }
   }
 
   /// Forgets that a run read the listing of a parent to its end.
