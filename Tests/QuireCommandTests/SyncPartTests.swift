@@ -904,6 +904,31 @@ import Testing
     #expect(ids == [10, 11, 12, 20])
   }
 
+  @Test("16-Increment: an older copy of a destination is brought up to date for all parents")
+  func readsAllIntoOlderDestination() async throws {
+    let family = Family([1: 1, 2: 2], [1: [10: 5000], 2: [20: 3]])
+    let server = try family.serve()
+    defer { server.stop() }
+    let copy = try Copy(
+      "{url: '\(server.url("/{id}/x"))', for: parents, key: id, to: own.db, "
+        + "since: {field: /t, parameter: after}, pagination: \(Self.pages)}\n"
+        + "  parents: {url: '\(server.url("/parents"))', key: id, pagination: \(Self.pages)}")
+    let own = copy.folder.appending(path: "own.db")
+    #expect(try await copy.run().status == 0)
+    let old = try Data(contentsOf: own)
+    for time in 4...5 {
+      family.children.withLock { $0[2]?[17 + time] = time }
+      #expect(try await copy.run().status == 0)
+    }
+    try old.write(to: own)
+    let ending = try await copy.run()
+    #expect(ending.status == 0, "\(ending.errors)")
+    let ids = try await DatabaseQueue(path: own.path).read {
+      try Int.fetchAll($0, sql: "SELECT id FROM items ORDER BY id")
+    }
+    #expect(ids == [10, 20, 21, 22])
+  }
+
   @Test("16-Increment: children whose changed parents are all read are not read for them again")
   func readsNoParentsAgain() async throws {
     let isFailing = Mutex(false)

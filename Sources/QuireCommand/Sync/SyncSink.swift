@@ -46,6 +46,7 @@ struct SyncSink: Sink {
       let parent = try listing.parent.map { try state.record($0) }
       if let checkpoint {
         try record.checkAge(checkpoint, of: listing, parent: parent)
+        if record.isAhead(of: checkpoint) { try state.forgetAll(of: listing.name) }
       } else {
         record.sinkRun = 1
         try record.beginEmpty(listing, parent: parent)

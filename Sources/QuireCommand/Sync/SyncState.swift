@@ -427,6 +427,11 @@ final class SyncState: Sendable {
     }
   }
 
+  /// Forgets that runs of a listing read the listings of parents to their end.
+  func forgetAll(of listing: String) throws {
+    try write { try $0.execute(sql: "DELETE FROM seen WHERE listing = ?", arguments: [listing]) }
+  }
+
   /// Deletes the parents of rounds up to `read`, except those of `rounds`, which runs still need.
   func dropParents(of listing: String, upTo read: Int, keeping rounds: [Int]) throws {
     try write { database in
@@ -520,15 +525,16 @@ extension SyncState.Record {
   func checkAge(
     _ checkpoint: Checkpoint, of listing: SyncListing, parent: Self?
   ) throws(SinkError) {
-    guard let parent, lacksParents(listing, parent), checkpoint.run < lastSinkRun ?? 0 else {
-      return
-    }
+    guard let parent, lacksParents(listing, parent), isAhead(of: checkpoint) else { return }
     throw SinkError(
       .unfit,
       "The destination is older than the state of this sync, and \(parent.name) is read for what has changed: "
         + "it would lack the items of all that changed in between. Begin both anew by --restart --only "
         + "\(parent.name) --only \(listing.name).")
   }
+
+  /// Whether the state knows later runs than a destination, which is an older copy.
+  func isAhead(of checkpoint: Checkpoint) -> Bool { checkpoint.run < lastSinkRun ?? 0 }
 
   /// Whether the run reads changed parents alone.
   private func lacksParents(_ listing: SyncListing, _ parent: Self) -> Bool {
