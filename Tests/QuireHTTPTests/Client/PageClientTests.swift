@@ -49,7 +49,8 @@ struct PageClientTests {
       ([.csv, .json], "text/csv, application/json;q=0.9, */*;q=0.5"),
     ] as [([PageFormat], String)])
   func acceptedFormats(formats: [PageFormat], accept: String) async throws {
-    for (fields, expected) in [([:], accept), ([.accept: "a/b"], "a/b")] as [(HTTPFields, String)] {
+    let own: HTTPFields = [.accept: "a/b"]
+    for (fields, expected) in [(HTTPFields(), accept), (own, "a/b")] {
       let server = CannedServer([.json(#"{"items":[1]}"#)])
       let cursor = PageClient(transport: server).cursor(
         of: Int.self, at: url, pagination: links.formats(formats), request: .init(headers: fields))
