@@ -71,6 +71,9 @@ struct ShortageTests {
     }
   }
 
+  /// The number of requests that have ended, in the process of the next test.
+  private static let ended = Mutex(0)
+
   @Test(
     "Q1: connections leave 8 descriptors free, and those that would not fail with connectFailed")
   func reserve() async {
@@ -85,14 +88,13 @@ struct ShortageTests {
       let long = Duration.seconds(600)
       let request = TransportRequest(
         hole.url(), timeouts: Timeouts(connect: long, head: long, stall: long, total: long))
-      let ended = Mutex(0)
       let requests = (0..<40).map { _ in
         Task {
-          defer { ended.withLock { $0 += 1 } }
+          defer { Self.ended.withLock { $0 += 1 } }
           return try await transport.fetch(request)
         }
       }
-      while ended.withLock({ $0 }) + transport.ledger.openSockets < 40 { await Task.yield() }
+      while Self.ended.withLock({ $0 }) + transport.ledger.openSockets < 40 { await Task.yield() }
       let open = transport.ledger.openSockets
       #expect(open > 0 && open <= 12)
       #expect(DescriptorReserve.available(upTo: 40) == 8)

@@ -1,6 +1,7 @@
 import Foundation
 import QuireCore
 import QuireExport
+import QuireJSON
 import QuirePagination
 import QuireTesting
 import Synchronization

@@ -100,8 +100,8 @@ struct SyncRequests: Sendable {
 
   private func adding(_ members: String, to item: RawItem) throws -> RawItem {
     // An item of XML finds elements by names that are not those of its members.
-    let own = try item.isIndexedObject ? item : RawItem(Array(item.bytes))
-    for (name, path) in addedMembers where try own.compact(at: path) != nil {
+    let object = try item.isIndexedObject ? item : RawItem(Array(item.bytes))
+    for (name, path) in addedMembers where try object.compact(at: path) != nil {
       throw PageError(
         .invalidArgument,
         "Items of \(ServerText(listing.name)) have a member \(ServerText(name)) of their own, which with would "
