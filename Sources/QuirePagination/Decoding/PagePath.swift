@@ -14,8 +14,8 @@ package import QuireCore
 /// namespace, `*` takes any. Behind a name: `[2]`, `[last()]`, `[@rel='next']`, `[status='open']`
 /// (a child's text), `[relation/@value='next']` (a child's attribute), `[status]` (the child
 /// exists, even if it is empty), `[contains(status, '507')]`, and `not(…)` around one of these. A
-/// path may end in `@name`, `@*` or `text()`. Text is trimmed, but for spaces around a cursor, and an
-/// empty element counts as absent. Below an item, `/` stands for the item.
+/// path may end in `@name`, `@*` or `text()`. Text is trimmed, but for spaces around the key of an
+/// item that is sent back, and an empty element counts as absent. Below an item, `/` stands for the item.
 ///
 /// **Both**: one path serves both formats where the two agree. Where they do not, write the
 /// pointer, ` | ` and the XML path: `/nextCursorMark | //str[@name='nextCursorMark']`. A path that
@@ -30,7 +30,7 @@ public struct PagePath: Hashable, Sendable {
   /// The path in the XML grammar; nil if it is invalid there.
   package private(set) var xml: XMLPath?
 
-  /// The path for a value that is sent back as it came: a key may begin or end with a space.
+  /// The path for an item's key that is sent back as it came: it may begin or end with a space.
   var keepingSpaces: PagePath {
     var path = self
     path.xml?.keepsSpaces = true

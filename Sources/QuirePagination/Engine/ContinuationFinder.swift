@@ -265,7 +265,7 @@ package struct ContinuationFinder: EnginePart {
       case .linkHeader(let rel, let conditions):
         try link(rel, where: conditions, in: answer)
       case .header(let name): try cursor(inField: name, of: answer)
-      case .body(let path): try bodyValue(at: path.keepingSpaces, in: answer)
+      case .body(let path): try bodyValue(at: path, in: answer)
       case .lastItem(let path):
         try answer.document.value(at: path.keepingSpaces, inLastItemOf: items)
       case .firstItem(let path):
