@@ -74,7 +74,7 @@ struct PresetTests {
     for name in ["git\"hub", "git\\hub", "git\u{1}hub", ""] {
       #expect(throws: PageError.self) { try Pagination.preset(named: name) }
     }
-    for (name, hint) in [("django", "\"drf\""), ("Commerce", "wooCommerce")] {
+    for (name, hint) in [("django", "\"drf\""), ("Commerce", "bigCommerce")] {
       let error = #expect(throws: PageError.self) { try Pagination.preset(named: name) }
       #expect(error?.message.contains(hint) == true, "\(error?.message ?? "")")
     }
