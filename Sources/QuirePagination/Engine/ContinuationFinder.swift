@@ -278,6 +278,10 @@ package struct ContinuationFinder: EnginePart {
         // As JSON, null and an empty text are keys like any other, for example in CouchDB's views.
         try answer.document.value(at: path.keepingSpaces, inLastItemOf: items)
           .map { JSONValue.string($0.description) }
+      case .transformed(.body(let path), .formDecoded(when: let condition?))
+      where try !answer.matches(condition, items: items):
+        // A key as it is, which the server was asked to encode and did not.
+        try bodyValue(at: path.keepingSpaces, in: answer)
       case .transformed(let source, .formDecoded(when: let condition?))
       where try !answer.matches(condition, items: items):
         try token(source, in: answer)

@@ -242,8 +242,8 @@ struct DetectionTests {
       get(
         url,
         #"{"rocks":[{"id":1}],"paging_info":{"more":{"next_page_token":"x"}},"is_last":false}"#)
-        + get("\(url)?next_page_token=x", #"{"rocks":[{"id":1}],"paging_info":{}}"#)
-        + get("\(url)?page_token=x", #"{"rocks":[{"id":2}],"paging_info":{}}"#))
+        + get("\(url)?page_token=x", #"{"rocks":[{"id":1}],"paging_info":{}}"#)
+        + get("\(url)?next_page_token=x", #"{"rocks":[{"id":2}],"paging_info":{}}"#))
     let best = try #require(detection.best)
     #expect(best.preset == nil && best.confidence == .verified, "\(detection)")
     #expect(best.swift.hasPrefix(#"Pagination(next: .body("/paging_info/more/next_page_token")"#))
