@@ -120,16 +120,17 @@ struct ShortageTests {
     await #expect(processExitsWith: .success) {
       let hole = try FaultServer.blackHole()
       defer { hole.stop() }
-      Self.limitFiles(to: 128)
-      let transport = CurlTransport.underTest(connectionsPerHost: 80)
+      // Many, because the process inherits what the tests have open.
+      Self.limitFiles(to: 320)
+      let transport = CurlTransport.underTest(connectionsPerHost: 200)
       let long = Duration.seconds(600)
       let request = TransportRequest(
         hole.url(), timeouts: Timeouts(connect: long, head: long, stall: long, total: long))
-      let requests = (0..<80).map { _ in Task { try await transport.fetch(request) } }
-      while transport.ledger.runningTransfers < 80 || transport.ledger.openSockets < 64 {
+      let requests = (0..<200).map { _ in Task { try await transport.fetch(request) } }
+      while transport.ledger.runningTransfers < 200 || transport.ledger.openSockets < 160 {
         await Task.yield()
       }
-      #expect(transport.ledger.socketsOpened == 64)
+      #expect(transport.ledger.socketsOpened == 160)
       for request in requests { request.cancel() }
       for request in requests {
         await #expect(throws: CancellationError.self) { try await request.value }
