@@ -30,6 +30,8 @@ public final class CurlTransport: HTTPTransport {
 
   /// The settings that the transport was made with.
   public let configuration: Configuration
+  /// The most connections at a time, by the settings and by the files that the process may open.
+  private let connectionsAtOnce: Int
 
   /// The counts of what is open, for tests that look for leaks.
   let ledger = Ledger()
@@ -59,6 +61,7 @@ public final class CurlTransport: HTTPTransport {
 
   package init(_ configuration: Configuration, resolver: NameResolver) {
     self.configuration = configuration
+    connectionsAtOnce = DescriptorReserve.connections(configuration.connectionsTotal)
     self.resolver = resolver
     _ = KeyLog.path
     // What the process lacks now it may have when the first request is sent.
@@ -70,7 +73,8 @@ public final class CurlTransport: HTTPTransport {
     try driver.withLock { driver throws(Shortage) in
       guard case .idle = driver else { return }
       driver = .started(
-        try CurlDriver.start(configuration, mailbox: mailbox, ledger: ledger))
+        try CurlDriver.start(
+          configuration, connectionsAtOnce: connectionsAtOnce, mailbox: mailbox, ledger: ledger))
     }
   }
 
@@ -128,7 +132,9 @@ public final class CurlTransport: HTTPTransport {
   @inline(never)
   private func response(by reader: ResponseReader) throws -> TransportResponse {
     let head = try reader.head()
-    let requestsAtOnce = configuration.requestsAtOnce(overHTTP2: head.isHTTP2)
+    let connections = max(1, min(configuration.connectionsPerHost, connectionsAtOnce))
+    let requestsAtOnce =
+      head.isHTTP2 ? max(configuration.requestsPerHost, connections) : connections
     return TransportResponse(
       head: head.response, framing: head.framing,
       body: TransportBody(
@@ -272,16 +278,5 @@ extension CurlTransport {
       self.connectionLifetime = connectionLifetime
       self.userAgent = userAgent
     }
-  }
-}
-
-extension CurlTransport.Configuration {
-  /// The most connections at a time, by the settings and by the files that the process may open.
-  var connectionsAtOnce: Int { DescriptorReserve.connections(connectionsTotal) }
-
-  /// Returns the number of requests to one host that can run at the same time.
-  func requestsAtOnce(overHTTP2: Bool) -> Int {
-    let connections = max(1, min(connectionsPerHost, connectionsAtOnce))
-    return overHTTP2 ? max(requestsPerHost, connections) : connections
   }
 }

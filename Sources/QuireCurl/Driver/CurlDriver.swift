@@ -41,7 +41,8 @@ final class CurlDriver {
   /// Starts a driver on a thread of its own, which runs until a command stops it, and opens its
   /// mailbox.
   static func start(
-    _ configuration: CurlTransport.Configuration, mailbox: Mailbox, ledger: Ledger
+    _ configuration: CurlTransport.Configuration, connectionsAtOnce: Int, mailbox: Mailbox,
+    ledger: Ledger
   ) throws(Shortage) -> DriverThread {
     guard DescriptorReserve.isFree else { throw .descriptors }
     guard libraryIsReady, let multi = curl_multi_init() else { throw .memory }
@@ -53,7 +54,9 @@ final class CurlDriver {
     let address = UInt(bitPattern: multi)
     let thread = DriverThread(name: "quire-curl") {
       guard let multi = UnsafeMutableRawPointer(bitPattern: address) else { return }
-      let driver = CurlDriver(configuration, mailbox: mailbox, ledger: ledger, multi: multi)
+      let driver = CurlDriver(
+        configuration, connectionsAtOnce: connectionsAtOnce, mailbox: mailbox, ledger: ledger,
+        multi: multi)
       driver.loop()
       driver.close()
     }
@@ -66,8 +69,8 @@ final class CurlDriver {
   }
 
   private init(
-    _ configuration: CurlTransport.Configuration, mailbox: Mailbox, ledger: Ledger,
-    multi: UnsafeMutableRawPointer
+    _ configuration: CurlTransport.Configuration, connectionsAtOnce: Int, mailbox: Mailbox,
+    ledger: Ledger, multi: UnsafeMutableRawPointer
   ) {
     self.configuration = configuration
     self.mailbox = mailbox
@@ -78,10 +81,9 @@ final class CurlDriver {
     quire_multi_set_long(multi, CURLMOPT_MAX_CONCURRENT_STREAMS, limit)
     quire_multi_set_long(
       multi, CURLMOPT_MAX_HOST_CONNECTIONS, max(1, configuration.connectionsPerHost))
-    let connections = configuration.connectionsAtOnce
-    quire_multi_set_long(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, connections)
+    quire_multi_set_long(multi, CURLMOPT_MAX_TOTAL_CONNECTIONS, connectionsAtOnce)
     // By default libcurl keeps as many idle connections as there are handles at the moment.
-    quire_multi_set_long(multi, CURLMOPT_MAXCONNECTS, connections)
+    quire_multi_set_long(multi, CURLMOPT_MAXCONNECTS, connectionsAtOnce)
   }
 
   private func loop() {
