@@ -47,7 +47,7 @@ public struct ExportReport: Sendable {
   /// The report of the walk, including requests and retries.
   public internal(set) var walk = WalkReport()
   /// The cost of the committed pages, and of an answer without a page that ended the listing.
-  public internal(set) var traffic = WalkReport.Traffic(requests: 0)
+  public internal(set) var traffic = WalkReport.Traffic.zero
 
   /// Creates the report of an export that has not begun.
   public init() {}
@@ -100,6 +100,6 @@ extension ExportReport {
     items += other.items
     bytes += other.bytes
     badItems += other.badItems
-    traffic = traffic + other.traffic
+    traffic += other.traffic
   }
 }

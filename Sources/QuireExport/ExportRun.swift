@@ -234,7 +234,7 @@ final class ExportRun {
     pending.items += page.items.count
     pending.bytes += bytes
     pending.badItems += page.badItems.count
-    pending.traffic = pending.traffic + page.traffic
+    pending.traffic += page.traffic
     report.walk.total = page.total ?? report.walk.total
     guard let onProgress = export.onProgress else { return }
     var progress = report
@@ -284,7 +284,7 @@ final class ExportRun {
 
   /// Sets the report's end by the end of the walk, and commits the remaining pages.
   private func finish(_ walk: WalkReport, _ session: any SinkSession) async throws {
-    report.traffic = report.traffic + walk.endTraffic
+    report.traffic += walk.endTraffic
     switch walk.end {
     case .limit(let limit):
       report.end = .limit(limit)
@@ -320,8 +320,7 @@ final class ExportRun {
   /// Commits the pages received before the walk failed, so that a later run continues after them.
   private func finish(after error: any Error, _ session: any SinkSession) async throws {
     failed(error)
-    report.traffic =
-      report.traffic + ((error as? PageError)?.traffic ?? WalkReport.Traffic(requests: 0))
+    report.traffic += (error as? PageError)?.traffic ?? .zero
     guard machine.hasUncommittedPages else { return }
     next.position = next.position?.afterWalk
     // The last page was delivered; the walk failed after it.

@@ -40,12 +40,12 @@ final class SplitSource: PageSource {
   func close(at position: Position?) async { await open.close() }
 
   func page(at position: Position?) async throws -> Page<RawItem>? {
-    var traffic = WalkReport.Traffic(requests: 0)
+    var traffic = WalkReport.Traffic.zero
     do {
       return try await page(at: position, &traffic)
     } catch let failure as PageError {
       var error = failure
-      error.traffic = error.traffic + traffic
+      error.traffic += traffic
       error.traffic.items = 0
       throw error
     }
@@ -67,10 +67,10 @@ final class SplitSource: PageSource {
       } catch let error as PageError where error.code == .resultWindowExceeded {
         await open.close()
         try place.halve(else: error)
-        traffic = traffic + error.traffic
+        traffic += error.traffic
         continue
       }
-      traffic = traffic + (answer?.traffic ?? WalkReport.Traffic(requests: 0))
+      traffic += answer?.traffic ?? .zero
       guard let found = answer, !found.head.isAbsent else {
         if answer != nil, let failure = place.reachedCap(of: split) {
           await open.close()

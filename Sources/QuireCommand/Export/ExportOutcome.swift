@@ -39,7 +39,7 @@ struct ExportOutcome: Sendable {
   /// Warnings about the files.
   var fileWarnings: [String] = []
   /// The traffic of the written pages and of the page that failed.
-  private(set) var traffic = WalkReport.Traffic(requests: 0)
+  private(set) var traffic = WalkReport.Traffic.zero
   /// Everything that was transferred.
   var wire = WireObserver.Numbers()
   /// The last total the server declared.
