@@ -32,7 +32,7 @@ enum JSONMediaType {
   private static func remedy(for text: ArraySlice<UInt8>, contentType: String?) -> Remedy? {
     if isTable(text) { return Remedy(.decoder, ["CSV"], condition: "if it is a table") }
     let isMarkup = text.first { !$0.isJSONWhiteSpace } == UInt8(ascii: "<")
-    guard isMarkup, !isHTML(text), !MediaType(contentType).isHTML else { return nil }
+    guard isMarkup, !MediaType.startsAsHTML(text), !MediaType(contentType).isHTML else { return nil }
     return Remedy(.decoder, ["XML"], condition: "if it is XML")
   }
 
@@ -46,15 +46,10 @@ enum JSONMediaType {
 
   /// Whether the page is XML, by its declaration or its content type, and not HTML.
   private static func isXML(_ text: ArraySlice<UInt8>, contentType: String?) -> Bool {
-    guard !isHTML(text) else { return false }
+    guard !MediaType.startsAsHTML(text) else { return false }
     let start = text.drop(while: \.isJSONWhiteSpace)
     return start.starts(with: "<?xml ".utf8)
       || start.first == UInt8(ascii: "<") && MediaType(contentType).format == .xml
-  }
-
-  private static func isHTML(_ text: ArraySlice<UInt8>) -> Bool {
-    let start = String(decoding: text.prefix(1024), as: UTF8.self).lowercased()
-    return start.contains("<html") || start.contains("<!doctype html")
   }
 
   private static func isPlausible(_ first: UInt8, for contentType: String?) -> Bool {

@@ -118,11 +118,9 @@ public struct AutomaticPageDecoder<Item: Sendable>: PageDecoder {
       }
     }
 
-    /// Whether the page starts as HTML. Later tags do not count: a cell or a text may hold some.
+    /// Whether the page starts as HTML.
     private var startsAsHTML: Bool {
-      guard head.first(where: { !Self.isSilent($0) }) == UInt8(ascii: "<") else { return false }
-      let start = String(decoding: head.prefix(1024), as: UTF8.self).lowercased()
-      return start.contains("<html") || start.contains("<!doctype html")
+      head.first { !Self.isSilent($0) } == UInt8(ascii: "<") && MediaType.startsAsHTML(head)
     }
 
     private mutating func choose(_ first: UInt8?) throws {

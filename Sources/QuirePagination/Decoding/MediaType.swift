@@ -42,6 +42,13 @@ package struct MediaType {
   /// Whether the type is that of HTML. Servers send other things as HTML too.
   package var isHTML: Bool { name == "text/html" || name == "application/xhtml+xml" }
 
+  /// Whether a page that begins with a tag is HTML, by its first KiB. Later tags do not count: a
+  /// cell or a text may hold some.
+  package static func startsAsHTML(_ page: some Collection<UInt8>) -> Bool {
+    let start = String(decoding: page.prefix(1024), as: UTF8.self).lowercased()
+    return start.contains("<html") || start.contains("<!doctype html")
+  }
+
   /// The `charset` parameter, without quotes (RFC 9110, section 8.3.2); nil for none.
   package var charset: String? { parameter("charset") }
 
