@@ -32,7 +32,9 @@ enum JSONMediaType {
   private static func remedy(for text: ArraySlice<UInt8>, contentType: String?) -> Remedy? {
     if isTable(text) { return Remedy(.decoder, ["CSV"], condition: "if it is a table") }
     let isMarkup = text.first { !$0.isJSONWhiteSpace } == UInt8(ascii: "<")
-    guard isMarkup, !MediaType.startsAsHTML(text), !MediaType(contentType).isHTML else { return nil }
+    guard isMarkup, !MediaType.startsAsHTML(text), !MediaType(contentType).isHTML else {
+      return nil
+    }
     return Remedy(.decoder, ["XML"], condition: "if it is XML")
   }
 

@@ -384,7 +384,7 @@ struct TableText {
   func checkFormat(isDeclared: Bool, known: [[UInt8]]?) throws(PageError) {
     // A row can begin like anything.
     guard hasNames else { return }
-    let text = page[place...].drop(while: Self.isBlank)
+    let text = page[place...].drop(while: \.isWhiteSpace)
     let first = ServerText(bytes: text.prefix { !endsLine($0) }, limit: 200)
     if let format = Self.otherFormat(of: text) {
       throw PageError(
@@ -395,7 +395,7 @@ struct TableText {
     }
     let line = text.prefix { !endsLine($0) }
     guard !isDeclared, known == nil, !line.isEmpty, !line.contains(delimiter),
-      text[line.endIndex...].allSatisfy(Self.isBlank)
+      text[line.endIndex...].allSatisfy(\.isWhiteSpace)
     else { return }
     throw PageError(
       .unexpectedMediaType,
@@ -407,7 +407,7 @@ struct TableText {
   /// it may be a table.
   private static func otherFormat(of text: ArraySlice<UInt8>) -> String? {
     guard let first = text.first else { return nil }
-    let rest = text.dropFirst().drop(while: isBlank)
+    let rest = text.dropFirst().drop(while: \.isWhiteSpace)
     switch first {
     case UInt8(ascii: "<"):
       // Tables of quotations have such names: `<TICKER>,<PER>,<DATE>`.
@@ -420,14 +420,10 @@ struct TableText {
       return begins ? "JSON" : nil
     default:
       let isWord = ["true", "false", "null"].contains { word in
-        text.starts(with: word.utf8) && text.dropFirst(word.utf8.count).allSatisfy(isBlank)
+        text.starts(with: word.utf8) && text.dropFirst(word.utf8.count).allSatisfy(\.isWhiteSpace)
       }
       return isWord ? "JSON" : nil
     }
-  }
-
-  private static func isBlank(_ byte: UInt8) -> Bool {
-    byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D
   }
 
   private func checkNames(_ names: [[UInt8]], _ known: [[UInt8]]?) throws(PageError) {

@@ -46,3 +46,8 @@ extension String {
     return String(decoding: result, as: UTF8.self)
   }
 }
+
+extension UInt8 {
+  /// Whether the byte is white space in XML and in JSON.
+  var isWhiteSpace: Bool { self == 0x20 || self == 0x09 || self == 0x0A || self == 0x0D }
+}

@@ -186,7 +186,7 @@ extension XMLTemplate {
     var index = tag.name.upperBound
     let end = Self.endOfAttributes(tag)
     while index < end {
-      while index < end, Self.isBlank(bytes[index]) { index += 1 }
+      while index < end, bytes[index].isWhiteSpace { index += 1 }
       let start = index
       while index < end, !Self.endsName(bytes[index]) { index += 1 }
       let name = start..<index
@@ -247,16 +247,12 @@ extension XMLTemplate {
     return String(decoding: colon.map { name[($0 + 1)...] } ?? name, as: UTF8.self)
   }
 
-  private static func isBlank(_ byte: UInt8) -> Bool {
-    byte == 0x20 || byte == 0x09 || byte == 0x0A || byte == 0x0D
-  }
-
   private static func isQuote(_ byte: UInt8) -> Bool {
     byte == UInt8(ascii: "\"") || byte == UInt8(ascii: "'")
   }
 
   private static func endsName(_ byte: UInt8) -> Bool {
-    isBlank(byte) || byte == UInt8(ascii: "=") || byte == UInt8(ascii: "/")
+    byte.isWhiteSpace || byte == UInt8(ascii: "=") || byte == UInt8(ascii: "/")
       || byte == UInt8(ascii: ">")
   }
 }
