@@ -318,7 +318,7 @@ extension SyncMembers {
   /// Texts by name, which may be written as numbers and truth values.
   fileprivate static let texts: Form<Texts> = plainText("string", "number", "boolean").byName()
 
-  /// Several texts, or one that stands by itself.
+  /// A list of texts; a text alone is a list of one.
   fileprivate static let list = Form<[String]>.leaf(
     "a text or a list of texts", "lists of texts", "[text]",
     schema: [

@@ -254,7 +254,8 @@ final class SyncSource: Sendable {
   }
 
   /// Makes the next run read all of a parent's listing, not only what has changed since this run.
-  /// Returns false if the listing is a run of its own, whose next one does so by itself.
+  /// Returns false if a run reads one listing alone: its checkpoint then makes the next run begin
+  /// where this one began.
   private func forget(_ parent: SyncState.Parent) throws -> Bool {
     guard case .noted(let state, _) = parents else { return false }
     try state.forget(parent.values, of: listing.name)
