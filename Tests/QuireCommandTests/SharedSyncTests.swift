@@ -341,15 +341,8 @@ struct SharedSyncTests {
   )
   func keepsSharedValues() async throws {
     let copy = try Copy()
-    let parents = Mutex(#"{"id":1,"n":"a","t":1}"#)
-    let server = try FaultServer { request in
-      [
-        .respond(
-          request.path == "/parents"
-            ? "{\"items\":[\(parents.withLock { $0 })]}"
-            : "{\"items\":[{\"id\":\"\(request.path)\"}]}")
-      ]
-    }
+    let parents = SyncPartTests.NamedParents(#"{"id":1,"n":"a","t":1}"#)
+    let server = try parents.serve()
     defer { server.stop() }
     let pages = "pagination: {next: {body: /next}, send: {query: page}, items: /items}"
     try """
@@ -365,7 +358,7 @@ struct SharedSyncTests {
       #"{"id":6,"n":"s","t":4},{"id":7,"n":"f","t":4},{"id":8,"n":"f","t":4}"#,
       #"{"id":8,"n":"g","t":5}"#,
     ] {
-      parents.withLock { $0 = items }
+      parents.items.withLock { $0 = items }
       let ending = try await Command.quire(copy.arguments + ["--only", "parents"])
       #expect(ending.status == 0, "\(ending.errors)")
     }

@@ -594,6 +594,21 @@ import Testing
     }
   }
 
+  /// Parents at `/parents`, items of JSON that may change, and at any other path one child, whose `id` is the path.
+  final class NamedParents: Sendable {
+    let items: Mutex<String>
+
+    init(_ items: String) { self.items = Mutex(items) }
+
+    func serve() throws -> FaultServer {
+      try FaultServer { [self] request in
+        let found =
+          request.path == "/parents" ? items.withLock { $0 } : "{\"id\":\"\(request.path)\"}"
+        return [.respond("{\"items\":[\(found)]}")]
+      }
+    }
+  }
+
   @Test("16-Increment: what changed of a parent while it was not read comes when it is read again")
   func readsMissedChanges() async throws {
     let family = Family([1: 1, 2: 2, 3: 3], [1: [10: 1], 2: [20: 2], 3: [30: 3]])
@@ -649,15 +664,9 @@ import Testing
     "16-Increment: a parent that several rounds have noted is read once, by what it is now, and not once it is gone",
     arguments: ["mode: append", "key: id"])
   func readsParentsOfAllRoundsOnce(mode: String) async throws {
-    let parents = Mutex(#"{"id":1,"n":"a","t":1},{"id":2,"n":"b","t":1},{"id":3,"n":"c","t":1}"#)
-    let server = try FaultServer { request in
-      [
-        .respond(
-          request.path == "/parents"
-            ? "{\"items\":[\(parents.withLock { $0 })]}"
-            : "{\"items\":[{\"id\":\"\(request.path)\"}]}")
-      ]
-    }
+    let parents = NamedParents(
+      #"{"id":1,"n":"a","t":1},{"id":2,"n":"b","t":1},{"id":3,"n":"c","t":1}"#)
+    let server = try parents.serve()
     defer { server.stop() }
     let copy = try Copy(
       "{url: '\(server.url("/{n}/x"))', for: parents, \(mode), with: {n: n}, pagination: \(Self.pages)}\n"
@@ -669,7 +678,7 @@ import Testing
       #"{"id":1,"n":"z","t":3},{"id":2,"n":"b","t":3},{"id":3,"gone":true,"t":3}"#,
       #"{"id":2,"n":"b","t":4}"#,
     ] {
-      parents.withLock { $0 = items }
+      parents.items.withLock { $0 = items }
       #expect(try await copy.run("--only", "parents").status == 0)
     }
     let count = server.requests.count
@@ -685,15 +694,8 @@ import Testing
     "16-Increment: of parents that need the same values, one that is gone takes none from the others"
   )
   func keepsSharedValues() async throws {
-    let parents = Mutex(#"{"id":1,"n":"a","t":1}"#)
-    let server = try FaultServer { request in
-      [
-        .respond(
-          request.path == "/parents"
-            ? "{\"items\":[\(parents.withLock { $0 })]}"
-            : "{\"items\":[{\"id\":\"\(request.path)\"}]}")
-      ]
-    }
+    let parents = NamedParents(#"{"id":1,"n":"a","t":1}"#)
+    let server = try parents.serve()
     defer { server.stop() }
     let copy = try Copy(
       "{url: '\(server.url("/{n}/x"))', for: parents, key: id, with: {n: n}, pagination: \(Self.pages)}\n"
@@ -706,7 +708,7 @@ import Testing
       #"{"id":6,"n":"s","t":4},{"id":7,"n":"f","t":4},{"id":8,"n":"f","t":4}"#,
       #"{"id":8,"n":"g","t":5}"#,
     ] {
-      parents.withLock { $0 = items }
+      parents.items.withLock { $0 = items }
       #expect(try await copy.run("--only", "parents").status == 0)
     }
     let count = server.requests.count
@@ -719,22 +721,16 @@ import Testing
     "16-Increment: a run that goes on reads values that one of several parents does not need any more"
   )
   func keepsSharedValuesOfUnfinishedRun() async throws {
-    let parents = Mutex(#"{"id":1,"n":"a","t":1},{"id":2,"n":"s","t":1},{"id":3,"n":"s","t":1}"#)
-    let server = try FaultServer { request in
-      [
-        .respond(
-          request.path == "/parents"
-            ? "{\"items\":[\(parents.withLock { $0 })]}"
-            : "{\"items\":[{\"id\":\"\(request.path)\"}]}")
-      ]
-    }
+    let parents = NamedParents(
+      #"{"id":1,"n":"a","t":1},{"id":2,"n":"s","t":1},{"id":3,"n":"s","t":1}"#)
+    let server = try parents.serve()
     defer { server.stop() }
     let copy = try Copy(
       "{url: '\(server.url("/{n}/x"))', for: parents, key: id, with: {n: n}, maxPages: 1, pagination: \(Self.pages)}\n"
         + "  parents: {url: '\(server.url("/parents"))', key: id, "
         + "since: {field: /t, parameter: after}, pagination: \(Self.pages)}")
     #expect(try await copy.run().status == 0)
-    parents.withLock { $0 = #"{"id":3,"n":"z","t":2}"# }
+    parents.items.withLock { $0 = #"{"id":3,"n":"z","t":2}"# }
     for _ in 1...4 {
       let ending = try await copy.run()
       #expect(ending.status == 0, "\(ending.errors)")

@@ -24,6 +24,26 @@ struct StalledListingTests {
     }
   }
 
+  /// Reads a listing by walks of so many pages, each from the checkpoint of the one before, until one fails or so
+  /// many pages came.
+  private func drain(
+    _ server: CannedServer, _ pagination: Pagination, byWalksOf length: Int, atMost most: Int
+  ) async throws -> (pages: Int, error: PageError?) {
+    let cursor = PageClient(transport: server)
+      .cursor(of: Int.self, at: "https://api.test/items", pagination: pagination)
+    var (position, pages) = (Position.start, 0)
+    while pages < most {
+      let walk = cursor.resuming(from: position).limited(to: Limits(pages: length)).walk()
+      do {
+        for try await _ in walk { pages += 1 }
+        position = try #require(walk.report.checkpoint)
+      } catch let error as PageError {
+        return (pages, error)
+      }
+    }
+    return (pages, nil)
+  }
+
   @Test("R8, G1: next links to the page itself or to an earlier one end before an item comes twice")
   func earlierURL() async throws {
     for length in 1...4 {
@@ -78,19 +98,7 @@ struct StalledListingTests {
   func ignoredParameterAcrossWalks() async throws {
     let server = CannedServer { _, _ in .json("[1,2]") }
     let pagination = Pagination(next: .pageNumber(), send: .query("page"), end: [.emptyPage])
-    let cursor = PageClient(transport: server)
-      .cursor(of: Int.self, at: "https://api.test/items", pagination: pagination)
-    var (position, pages) = (Position.start, 0)
-    var error: PageError?
-    while error == nil, pages < 10 {
-      let walk = cursor.resuming(from: position).limited(to: Limits(pages: 1)).walk()
-      do {
-        for try await _ in walk { pages += 1 }
-        position = try #require(walk.report.checkpoint)
-      } catch let failure as PageError {
-        error = failure
-      }
-    }
+    let (pages, error) = try await drain(server, pagination, byWalksOf: 1, atMost: 10)
     #expect(error?.code == .stalledContent)
     #expect(pages == 2)
   }
@@ -102,19 +110,7 @@ struct StalledListingTests {
     }
     let pagination = Pagination(
       next: .body("/next"), send: .query("token"), items: "/items", total: "/total")
-    let cursor = PageClient(transport: server)
-      .cursor(of: Int.self, at: "https://api.test/items", pagination: pagination)
-    var (position, pages) = (Position.start, 0)
-    var error: PageError?
-    while error == nil, pages < 40 {
-      let walk = cursor.resuming(from: position).limited(to: Limits(pages: 2)).walk()
-      do {
-        for try await _ in walk { pages += 1 }
-        position = try #require(walk.report.checkpoint)
-      } catch let failure as PageError {
-        error = failure
-      }
-    }
+    let (pages, error) = try await drain(server, pagination, byWalksOf: 2, atMost: 40)
     #expect(error?.code == .loopDetected)
     #expect(pages < 20)
   }
