@@ -1,4 +1,5 @@
 import CCurl
+import Dispatch
 import QuireCore
 import Synchronization
 
@@ -22,10 +23,19 @@ final class Mailbox: Sendable {
     case stop
   }
 
+  /// How the driver sleeps.
+  private enum Sleep: Sendable {
+    /// In the multi handle, which watches the sockets of transfers too.
+    case polling
+    /// On the semaphore: to be woken takes a system call on either side, where the multi handle
+    /// writes to a socket of its own, and reads that empty.
+    case waiting
+  }
+
   private struct State {
     var commands: [Command] = []
-    /// Whether the driver sleeps and was not woken since.
-    var isAsleep = false
+    /// Nil if the driver is awake, or was woken since.
+    var sleep: Sleep?
     /// Whether there is a driver that reads the commands.
     var isOpen = false
   }
@@ -35,19 +45,23 @@ final class Mailbox: Sendable {
   /// only under this lock, which is a separate one so that a driver just woken does not wait for
   /// its waker.
   private let multi = Mutex<UInt>(0)
+  private let semaphore = DispatchSemaphore(value: 0)
   private let mail = Atomic<Bool>(false)
 
   /// Adds a command; returns false if no driver runs, or if it has ended.
   @discardableResult
   func push(_ command: Command) -> Bool {
-    let (isAccepted, mustWake) = state.withLock { state in
-      guard state.isOpen else { return (false, false) }
+    let (isAccepted, sleep) = state.withLock { state -> (Bool, Sleep?) in
+      guard state.isOpen else { return (false, nil) }
       state.commands.append(command)
       mail.store(true, ordering: .releasing)
-      defer { state.isAsleep = false }
-      return (true, state.isAsleep)
+      defer { state.sleep = nil }
+      return (true, state.sleep)
     }
-    if mustWake {
+    switch sleep {
+    case nil: break
+    case .waiting: semaphore.signal()
+    case .polling:
       multi.withLock { multi in
         if let multi = UnsafeMutableRawPointer(bitPattern: multi) { curl_multi_wakeup(multi) }
       }
@@ -70,17 +84,26 @@ final class Mailbox: Sendable {
     return state.withLock { empty(&$0) }
   }
 
-  /// Returns whether the driver may sleep: from then on a command wakes it.
-  func mayFallAsleep() -> Bool {
-    state.withLock { state in
-      state.isAsleep = state.commands.isEmpty
-      return state.isAsleep
-    }
+  /// Sleeps until the next command; returns at once if there is one.
+  func wait() {
+    // Each time that the driver falls asleep it is woken exactly once.
+    if fallsAsleep(.waiting) { semaphore.wait() }
   }
 
-  /// Notes that the driver woke, for any reason.
-  func wokeUp() {
-    state.withLock { $0.isAsleep = false }
+  /// Sleeps until the next command, or as long as the multi handle has nothing to do, but at most so
+  /// many milliseconds; returns at once if there is a command.
+  func poll(_ multi: UnsafeMutableRawPointer, for milliseconds: Int) {
+    guard fallsAsleep(.polling) else { return }
+    curl_multi_poll(multi, nil, 0, Int32(milliseconds), nil)
+    state.withLock { $0.sleep = nil }
+  }
+
+  private func fallsAsleep(_ sleep: Sleep) -> Bool {
+    state.withLock { state in
+      guard state.commands.isEmpty else { return false }
+      state.sleep = sleep
+      return true
+    }
   }
 
   /// Refuses further commands and returns the unread ones; afterwards the handle may be freed.
