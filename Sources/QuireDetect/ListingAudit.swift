@@ -339,17 +339,19 @@ private final class SharedAudit: Sendable {
 private struct OwnParts {
   let pagination: Pagination
 
-  private var alike: LazyFilterSequence<AnySequence<Pagination>> {
-    Pagination.Preset.descriptions(leadingAs: pagination).lazy.filter { preset in
+  var rules: Bool { !isAlike { _ in true } }
+  var items: Bool { !isAlike { $0.items == pagination.items } }
+  var total: Bool { pagination.total != nil && !isAlike { $0.total == pagination.total } }
+
+  /// Whether a preset has these rules and satisfies the predicate.
+  private func isAlike(where isWanted: (Pagination) -> Bool) -> Bool {
+    Pagination.Preset.hasDescription(leadingAs: pagination) { preset in
       // A rule that reads a place of the page may be misspelled.
       preset.send == pagination.send
         && pagination.end.allSatisfy { $0.source == nil || preset.end.contains($0) }
+        && isWanted(preset)
     }
   }
-
-  var rules: Bool { !alike.contains { _ in true } }
-  var items: Bool { !alike.contains { $0.items == pagination.items } }
-  var total: Bool { pagination.total != nil && !alike.contains { $0.total == pagination.total } }
 }
 
 extension HTTPPageInfo {

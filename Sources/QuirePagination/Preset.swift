@@ -74,36 +74,44 @@ extension Pagination.Preset {
     return nil
   }
 
-  /// Returns the descriptions of presets and aliases that find the next page as `other` does. Each
-  /// is read only when the sequence reaches it.
-  package static func descriptions(leadingAs other: Pagination) -> AnySequence<Pagination> {
+  /// Returns whether a preset or an alias finds the next page as `other` does, and its description
+  /// satisfies the predicate. Reads no more of them than it must.
+  package static func hasDescription(
+    leadingAs other: Pagination, where isWanted: (Pagination) -> Bool
+  ) -> Bool {
     // The files are written by the grammar, so that JSON can be compared with JSON.
     let written = Pagination.Next.grammar.write(other.next)
     let words = written.words
-    // A sequence evaluates each element once; a lazy collection would for every step of its index.
     // Presets whose paths have to be moved to be compared come last, because that is slow.
-    let sources = [false, true].lazy.flatMap { isMoved in
-      AnySequence(PresetSource.all).lazy.filter { source in
-        source.mayMention("below") == isMoved && (isMoved || words.allSatisfy(source.mayMention))
+    for isMoved in [false, true] {
+      for source in PresetSource.all where source.mayMention("below") == isMoved {
+        guard isMoved || words.allSatisfy(source.mayMention) else { continue }
+        let value = source.value()
+        for description in [value["description"] ?? .null] + value.variants.map(\.value) {
+          if let alike = read(description, leadingAs: other, written), isWanted(alike) {
+            return true
+          }
+        }
       }
     }
-    let values = sources.flatMap { source in
-      let value = source.value()
-      return [value["description"] ?? .null] + value.variants.map(\.value)
+    return false
+  }
+
+  /// Reads a description if it finds the next page as `other` does, whose `next` is also given as
+  /// `written`; nil if not.
+  private static func read(
+    _ value: JSONValue, leadingAs other: Pagination, _ written: JSONValue
+  ) -> Pagination? {
+    if value["next"] == written { return read(value, "").example }
+    // With "below", all paths move with those of the items, so the container has to be found first:
+    // it is the path of the items or the object that contains them.
+    guard value["items"]?["below"] != nil, let path = other.items.paths.first?.text else {
+      return nil
     }
-    let descriptions = values.compactMap { value -> Pagination? in
-      if value["next"] == written { return read(value, "").example }
-      // With "below", all paths move with those of the items, so the container has to be found
-      // first: it is the path of the items or the object that contains them.
-      guard value["items"]?["below"] != nil, let path = other.items.paths.first?.text else {
-        return nil
-      }
-      let container = path.lastIndex(of: "/").flatMap { try? PagePath(String(path[..<$0])) }
-      let places = [try? PagePath(path), container].compactMap { $0 }
-      return places.lazy.map { read(value, "").items(at: .path($0)) }
-        .first { $0.next == other.next }
-    }
-    return AnySequence(descriptions)
+    let container = path.lastIndex(of: "/").flatMap { try? PagePath(String(path[..<$0])) }
+    let places = [try? PagePath(path), container].compactMap { $0 }
+    return places.lazy.map { read(value, "").items(at: .path($0)) }
+      .first { $0.next == other.next }
   }
 
   /// Returns the paths in all presets, without parsing any.
