@@ -62,7 +62,17 @@ public struct Increment: Sendable {
   /// Whether the next run can begin before `value`: it is a time or a number.
   package static func canLookBack(from value: JSONValue) -> Bool {
     guard case .string(let text) = value else { return true }
-    return IncrementTime(text) != nil || text.decimal != nil || text.hasPrefix("/Date(")
+    return IncrementTime(text) != nil || text.decimal != nil || ScriptTime(text) != nil
+  }
+
+  /// Whether `value` says by itself that it is a time, and one after `seconds` since 1970. Numbers do
+  /// not say it.
+  package static func isTime(_ value: JSONValue, after seconds: Double) -> Bool {
+    guard let text = value.string else { return false }
+    let time =
+      ScriptTime(text).map { $0.milliseconds / 1000 }
+      ?? IncrementTime(text)?.date.timeIntervalSince1970
+    return time.map { $0 > seconds } ?? false
   }
 
   /// Returns the greater of two values.
@@ -262,11 +272,12 @@ extension IncrementMachine {
       // A whole number gets as many decimals as the text has.
       let decimals = start.contains(".") ? 0 : text.decimal?.fraction.count ?? 0
       return .string(decimals == 0 ? start : "\(start).\(String(repeating: "0", count: decimals))")
-    case .string(let text) where text.hasPrefix("/Date(") && text.hasSuffix(")/"):
-      let number = String(text.dropFirst(6).dropLast(2))
-      let start = try start(of: .number(number), increment, began)
-      return .string("/Date(\(start))/")
     case .string(let text):
+      if let time = ScriptTime(text) {
+        let latest = min(time.milliseconds, began.lowerBound * 1000)
+        guard let start = Int64(exactly: (latest - seconds * 1000).rounded(.down)) else { break }
+        return .string("/Date(\(start)\(time.zone))/")
+      }
       guard let time = IncrementTime(text) else {
         guard seconds > 0, increment.numberLookBack == nil else { return value }
         break
@@ -309,6 +320,7 @@ extension IncrementMachine {
       left.utf8.count == right.utf8.count
       && texts.allSatisfy { $0.prefix(4).isWhole || $0.utf8.allSatisfy(\.isLetterOrDigit) }
       || texts.allSatisfy { $0.decimal != nil } || texts.allSatisfy { IncrementTime($0) != nil }
+      || texts.allSatisfy { ScriptTime($0) != nil }
     guard !isOrdered else { return }
     throw SinkError(
       .unfit,
@@ -337,6 +349,9 @@ extension IncrementMachine {
     case (.string(let left), .string(let right)):
       if let left = IncrementTime(left), let right = IncrementTime(right) {
         return left.date < right.date
+      }
+      if let left = ScriptTime(left), let right = ScriptTime(right) {
+        return left.milliseconds < right.milliseconds
       }
       if let left = left.decimal, let right = right.decimal {
         guard left.whole.count == right.whole.count else {
@@ -378,6 +393,22 @@ extension String {
 extension UInt8 {
   fileprivate var isDigit: Bool { (0x30...0x39).contains(self) }
   fileprivate var isLetterOrDigit: Bool { isDigit || (0x61...0x7A).contains(self | 0x20) }
+}
+
+/// A time as ASP.NET writes it, in milliseconds since 1970: `/Date(1700000000000)/`, perhaps with a
+/// zone, `/Date(1700000000000+0200)/`, which does not change the time.
+private struct ScriptTime {
+  let milliseconds: Double
+  let zone: Substring
+
+  /// Creates a time; nil for any other text.
+  init?(_ text: String) {
+    guard text.hasPrefix("/Date("), text.hasSuffix(")/") else { return nil }
+    let parts = text.dropFirst(6).dropLast(2)
+    let sign = parts.dropFirst().firstIndex { $0 == "+" || $0 == "-" } ?? parts.endIndex
+    guard let number = Int64(parts[..<sign]) else { return nil }
+    (milliseconds, zone) = (Double(number), parts[sign...])
+  }
 }
 
 /// A time as servers write it: a day, with `-` or `/`, or a time in ISO 8601, extended or basic,

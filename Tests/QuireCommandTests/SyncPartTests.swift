@@ -1076,6 +1076,36 @@ import Testing
     #expect(server.requests.last?.target == "/x?after=\(time)")
   }
 
+  @Test(
+    "16-Increment: a time in the future is told of, and the next run asks from the beginning of this one"
+  )
+  func tellsTimeAhead() async throws {
+    let began = Int(Date().timeIntervalSince1970)
+    for (value, isAhead) in [
+      ("9999-12-31T00:00:00Z", true), ("/Date(253402300799999)/", true), ("2026-01-01", false),
+    ] {
+      let server = try FaultServer { _ in
+        [.respond("{\"items\":[{\"id\":1,\"t\":\"\(value)\"}]}")]
+      }
+      defer { server.stop() }
+      let copy = try Copy(
+        "{url: '\(server.url("/x"))', key: id, since: {field: /t, parameter: after}, pagination: \(Self.pages)}"
+      )
+      for _ in 1...2 {
+        let ending = try await copy.run()
+        #expect(ending.status == 0, "\(ending.errors)")
+        #expect(ending.errors.contains("lies in the future") == isAhead, "\(ending.errors)")
+      }
+      let target = try #require(server.requests.last?.target.removingPercentEncoding)
+      let asked = try #require(Query(target).text("after"))
+      #expect(!asked.contains("9999"), "\(asked)")
+      if value.hasPrefix("/Date(") {
+        let sent = try #require(Int(asked.dropFirst(6).dropLast(2)), "\(asked)")
+        #expect((began - 301...Int(Date().timeIntervalSince1970) - 299).contains(sent / 1000))
+      }
+    }
+  }
+
   @Test("16-Increment: a listing tells where there is no look-back from its values")
   func tellsMissingLookBack() async throws {
     for (value, isKnown) in [("2026-01-01 10:00:00 +0000", true), ("Sat, 28 Nov 2026", false)] {

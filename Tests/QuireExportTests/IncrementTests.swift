@@ -334,6 +334,32 @@ extension IncrementTests {
     }
   }
 
+  @Test("16-Increment: a time of ASP.NET is no beginning, however far ahead it is")
+  func beginsEarlyByScriptTime() async throws {
+    let before = Int(Date().timeIntervalSince1970)
+    for zone in ["", "+0200"] {
+      let sent = try await sent(
+        behind: "\"/Date(253402300799999\(zone))/\"", lookBack: .seconds(60))
+      let text = try #require(sent?.string)
+      let start = try #require(Int(text.dropFirst(6).dropLast(2 + zone.utf8.count)), "\(text)")
+      #expect(text == "/Date(\(start)\(zone))/")
+      let now = Int(Date().timeIntervalSince1970)
+      #expect((before - 61...now - 59).contains(start / 1000))
+    }
+    // Compared as times, not as texts.
+    let (sink, asked) = (MemorySink(mode: .append), Asked())
+    let items = [999_999_999_999, 1_000_000_000_000].map {
+      "{\"id\":\($0),\"t\":\"/Date(\($0))/\"}"
+    }
+    for _ in 0..<2 {
+      try await Export(to: sink, increment: Increment("/t", key: "/id")) {
+        asked.append($0)
+        return Cursor(listing([items]))
+      }.run()
+    }
+    #expect(asked.values.lazy.compactMap(\.self).first == "/Date(1000000000000)/")
+  }
+
   @Test("16-Increment: a look-back reaches back from the beginning of a run, too")
   func looksBackFromBeginning() async throws {
     let now = Date().timeIntervalSince1970

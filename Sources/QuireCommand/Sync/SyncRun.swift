@@ -248,13 +248,23 @@ struct SyncRun: Sendable {
         "; left out \(leftOut.count.counted("parent")) whose listing failed: \(leftOut.failure)"
     }
     outcome.words += keptDeletions(of: listing, isRestarted: report.recoveries.contains(.restarted))
-    if let since = listing.since, let value = outcome.watermark, !Increment.canLookBack(from: value)
-    {
-      outcome.words +=
-        "; there is no look-back from \(ServerText(value.description, limit: 40)) at "
-        + "\(since.increment.field.place), whose time is not known: what changed during the run may be missing"
+    if let since = listing.since, let value = outcome.watermark {
+      outcome.words += warning(about: value, at: since.increment.field)
     }
     return outcome
+  }
+
+  /// Returns what to say of the greatest value of an increment, at which the next run would miss
+  /// changes; empty for most.
+  private static func warning(about value: JSONValue, at field: PagePath) -> String {
+    let text = "\(ServerText(value.description, limit: 40)) at \(field.place)"
+    if !Increment.canLookBack(from: value) {
+      return "; there is no look-back from \(text), whose time is not known: what changed during "
+        + "the run may be missing"
+    }
+    guard Increment.isTime(value, after: Date().timeIntervalSince1970 + 86_400) else { return "" }
+    return "; \(text) lies in the future: the next run asks for what has changed since this one "
+      + "began"
   }
 
   /// Returns the checkpoint of the run that has ended; nil before its first commit.
