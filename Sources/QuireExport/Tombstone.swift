@@ -21,7 +21,8 @@ public struct Tombstone: Hashable, Sendable {
     self.value = value
   }
 
-  func marks(_ item: RawItem) throws -> Bool {
+  /// Whether an item is the mark of a deleted one. Throws `shape` for a member that occurs twice.
+  package func marks(_ item: RawItem) throws -> Bool {
     guard let found = try item.valueOrText(at: path) else { return false }
     if let value { return found == value }
     switch found {

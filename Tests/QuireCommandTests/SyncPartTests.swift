@@ -968,6 +968,35 @@ import Testing
     #expect(try copy.rows("SELECT n FROM items ORDER BY n") == ["/x/a", "/x/b"])
   }
 
+  @Test("16-Sync: items of several parents that take each other's place are told of")
+  func tellsKeysOfSeveralParents() async throws {
+    for (words, item, isTold) in [
+      ("key: id", #"{"id":1,"n":"PATH"}"#, true),
+      ("key: id, with: {parent: id}", #"{"id":1}"#, true),
+      ("key: [parent, id], with: {parent: id}", #"{"id":1,"n":"PATH"}"#, false),
+      // An item that is in both listings is one, and one that is gone is none.
+      ("key: id", #"{"id":1}"#, false),
+      ("key: id, deleted: /gone", #"{"id":1,"gone":"PATH"}"#, false),
+    ] {
+      let server = try FaultServer { request in
+        let items =
+          request.path == "/parents"
+          ? #"{"id":1},{"id":2}"# : item.replacing("PATH", with: request.path)
+        return [.respond("{\"items\":[\(items)]}")]
+      }
+      defer { server.stop() }
+      let copy = try Copy(
+        "{url: '\(server.url("/{id}/x"))', for: parents, \(words), pagination: \(Self.pages)}\n"
+          + "  parents: {url: '\(server.url("/parents"))', key: id, pagination: \(Self.pages)}")
+      let ending = try await copy.run()
+      #expect(ending.status == 0, "\(ending.errors)")
+      #expect(
+        ending.errors.contains(
+          "1 item took the place of another parent's with the same key, such as 1:")
+          == isTold, "\(words): \(ending.errors)")
+    }
+  }
+
   @Test("16-Increment: a listing that is new below one of changes is not read for those alone")
   func refusesUnknownChanges() async throws {
     let family = Family([1: 1, 2: 2], [1: [10: 1], 2: [20: 2]])

@@ -223,7 +223,9 @@ struct SyncRun: Sendable {
       tell(SyncNote(listing: listing.name, event: .page(report, parents: parents)))
     }
     let report = await export.outcome()
-    return Self.outcome(report, of: listing, skipped: source.skipped)
+    var outcome = Self.outcome(report, of: listing, skipped: source.skipped)
+    outcome.words += source.keyWarning
+    return outcome
   }
 
   /// The words for the errors of requests.

@@ -68,6 +68,8 @@ final class SyncSource: Sendable {
     /// The number of parents whose listing was read to its end, by earlier commands too; nil before
     /// the first page.
     var done: Int?
+    /// Nil if no items of several parents can displace each other.
+    var keys: SyncKeys?
   }
 
   /// The most failures in a row that are attributed to the parents themselves.
@@ -82,6 +84,7 @@ final class SyncSource: Sendable {
     requests = SyncRequests(listing, origins)
     self.parents = parents
     self.parallel = parallel
+    if case .noted = parents { notes.withLock { $0.keys = SyncKeys(listing) } }
   }
 
   /// Returns a cursor through the listings of all parents, or through what has changed in them.
@@ -93,6 +96,9 @@ final class SyncSource: Sendable {
 
   /// The number of parents whose listing was missing and was skipped.
   var skipped: Int { notes.withLock { $0.skipped } }
+
+  /// What to say of items that displaced those of other parents; empty for none.
+  var keyWarning: String { notes.withLock { $0.keys?.warning ?? "" } }
 
   /// The number of parents whose listing was read to its end.
   var parentsDone: Int { notes.withLock { $0.done ?? 0 } }
@@ -130,6 +136,7 @@ final class SyncSource: Sendable {
   ) async throws -> Page<RawItem> {
     var page = Page<RawItem>(
       try requests.addingMembers(of: place.parent, to: found?.items ?? []))
+    _ = try notes.withLock { try $0.keys?.note(page.items, of: place.parent.number) }
     var tally = place.tally
     if let found { try fill(&page, from: found, at: place, &tally) }
     let greatest = try greatest(of: page.items, at: place)
