@@ -11,10 +11,10 @@ import QuireCore
 /// Content-Type says that there are no names (`header=absent`, RFC 4180, section 3), they are `c1`,
 /// `c2` and so on. A page whose first line has none of the names of the first page's is an error: it
 /// may be a row, or the words of one. A page that begins like HTML, XML or JSON is
-/// `unexpectedMediaType`, and so is a line of one cell alone that no Content-Type calls a table: it
-/// may be a notice, and would be an empty table. A first line `sep=;`, as spreadsheets write it, sets the
-/// delimiter. A table has the encoding of its byte order mark, else that of the Content-Type's
-/// `charset`, else UTF-8; JSON Lines are in UTF-8.
+/// `unexpectedMediaType`, and so is a notice that no Content-Type calls a table: a line of one cell
+/// alone, and a first line of one cell, or a line alone, that reads like a sentence. A first line
+/// `sep=;`, as spreadsheets write it, sets the delimiter. A table has the encoding of its byte order
+/// mark, else that of the Content-Type's `charset`, else UTF-8; JSON Lines are in UTF-8.
 ///
 /// The rows are the items, and the description's item path is ignored, because nothing surrounds
 /// them. Neither format shows its own end, so a page is known to be complete only if the server
@@ -378,8 +378,8 @@ struct TableText {
     return output
   }
 
-  /// Throws `unexpectedMediaType` if the page is of another format, or a notice of one line in
-  /// place of a table. `isDeclared` tells whether the Content-Type names this format, and `known`
+  /// Throws `unexpectedMediaType` if the page is of another format, or a notice in place of a
+  /// table. `isDeclared` tells whether the Content-Type names this format, and `known`
   /// are the columns of the listing's first page.
   func checkFormat(isDeclared: Bool, known: [[UInt8]]?) throws(PageError) {
     // A row can begin like anything.
@@ -394,13 +394,21 @@ struct TableText {
           ? [Remedy(.decoder, ["JSON"], condition: "if all pages are like it")] : [])
     }
     let line = text.prefix { !endsLine($0) }
-    guard !isDeclared, known == nil, !line.isEmpty, !line.contains(delimiter),
-      text[line.endIndex...].allSatisfy(\.isWhiteSpace)
-    else { return }
+    guard !isDeclared, known == nil, !line.isEmpty else { return }
+    let isAlone = text[line.endIndex...].allSatisfy(\.isWhiteSpace)
+    let isNotice =
+      line.contains(delimiter) ? isAlone && isSentence(line) : isAlone || isSentence(line)
+    guard isNotice else { return }
     throw PageError(
       .unexpectedMediaType,
-      "The page is one line, and neither a delimiter nor the Content-Type shows that it names the columns of "
-        + "an empty table: \(first). A login page, a proxy or another address may have answered.")
+      "Neither its first line nor the Content-Type shows that the page is a table: \(first). A login page, a "
+        + "proxy or another address may have answered.")
+  }
+
+  /// Whether a line reads like a sentence, of three words or more.
+  private func isSentence(_ line: ArraySlice<UInt8>) -> Bool {
+    let words = line.split(separator: 0x20)
+    return words.count > 2 && words.last?.last.map { ".!?".utf8.contains($0) } == true
   }
 
   /// Returns the name of the format that a text without white space before it begins like; nil if
