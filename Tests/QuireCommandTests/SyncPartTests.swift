@@ -381,6 +381,31 @@ import Testing
     #expect(server.requests.suffix(2).map(\.target) == ["/1/x?after=5", "/2/x?after=6"])
   }
 
+  @Test("16-Increment: items of XML with members of the parent are still read by XML paths")
+  func addsMembersToXML() async throws {
+    let server = try FaultServer { request in
+      guard request.path != "/parents" else { return [.respond(#"{"items":[{"id":1},{"id":2}]}"#)] }
+      return [
+        .respond(
+          "<r xmlns:p='u'><i><l r='x' h='y'/><p:n>\(request.path)</p:n><l/><p:t>5</p:t></i></r>",
+          headers: [("Content-Type", "application/xml")])
+      ]
+    }
+    defer { server.stop() }
+    let copy = try Copy(
+      "{url: '\(server.url("/{id}/x"))', for: parents, with: {parent: id}, key: n, "
+        + "since: {field: /t, parameter: after}, columns: [parent, n, \"h=/l[@r='x']/@h\"], "
+        + "pagination: {next: linkHeader, items: /r/i}}\n"
+        + "  parents: {url: '\(server.url("/parents"))', key: id, pagination: \(Self.pages)}")
+    for _ in 1...2 {
+      let ending = try await copy.run()
+      #expect(ending.status == 0, "\(ending.errors)")
+      #expect(
+        try copy.rows("SELECT parent, n, h FROM items ORDER BY n") == ["1|/1/x|y", "2|/2/x|y"])
+    }
+    #expect(server.requests.suffix(2).map(\.target) == ["/1/x?after=5", "/2/x?after=5"])
+  }
+
   @Test("16-Sync: a restart that is stopped at a parent begins its children anew, too")
   func keepsRestart() async throws {
     let family = Family([1: 1, 2: 2], [1: [10: 1], 2: [20: 2]])

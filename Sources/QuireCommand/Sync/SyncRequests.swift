@@ -1,3 +1,4 @@
+import Foundation
 import Quire
 import QuireCore
 import QuireDetect
@@ -99,21 +100,47 @@ struct SyncRequests: Sendable {
   }
 
   private func adding(_ members: String, to item: RawItem) throws -> RawItem {
-    // An item of XML finds elements by names that are not those of its members.
-    let object = try item.isIndexedObject ? item : RawItem(Array(item.bytes))
-    for (name, path) in addedMembers where try object.compact(at: path) != nil {
+    let isObject = item.isIndexedObject
+    let own = try isObject ? item : RawItem(Array(item.bytes))
+    for (name, path) in addedMembers where try own.compact(at: path) != nil {
       throw PageError(
         .invalidArgument,
         "Items of \(ServerText(listing.name)) have a member \(ServerText(name)) of their own, which with would "
           + "take the place of. Give its value another name.")
     }
-    let bytes = item.bytes.drop { $0 <= 0x20 }
-    guard bytes.first == UInt8(ascii: "{") else {
-      return try RawItem(Array("{\(members),\"value\":".utf8) + bytes + [UInt8(ascii: "}")])
+    let object = try RawItem(Self.object(members, item.bytes.drop { $0 <= 0x20 }))
+    return isObject ? object : RawItem(ExtendedItem(object: object, item: item), node: 0)
+  }
+
+  /// Returns an object of members and those of an object; of any other value as the member `value`.
+  private static func object(_ members: String, _ value: ArraySlice<UInt8>) -> [UInt8] {
+    guard value.first == UInt8(ascii: "{") else {
+      return Array("{\(members),\"value\":".utf8) + value + [UInt8(ascii: "}")]
     }
-    let own = bytes.dropFirst().drop { $0 <= 0x20 }
+    let own = value.dropFirst().drop { $0 <= 0x20 }
     let separator = own.first == UInt8(ascii: "}") ? "" : ","
-    return try RawItem(Array("{\(members)\(separator)".utf8) + own)
+    return Array("{\(members)\(separator)".utf8) + own
+  }
+}
+
+/// An object with added members, in which paths still find what they find in the server's item: in
+/// XML, elements by names that are not those of members.
+private struct ExtendedItem: RawItemStorage {
+  let object: RawItem
+  let item: RawItem
+
+  func bytes(of node: Int) -> ArraySlice<UInt8> { object.bytes }
+  func appendCompact(_ node: Int, to output: inout [UInt8]) { object.appendCompact(to: &output) }
+  func value(of node: Int) throws -> JSONValue { try object.value }
+
+  func value(at path: PagePath, of node: Int) throws -> JSONValue? {
+    try object.value(at: path) ?? item.value(at: path)
+  }
+
+  func decode<Value: Decodable>(
+    _ type: Value.Type, of node: Int, with decoder: JSONDecoder
+  ) throws -> Value {
+    try object.decode(type, with: decoder)
   }
 }
 
