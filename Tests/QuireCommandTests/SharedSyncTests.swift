@@ -398,6 +398,34 @@ struct SharedSyncTests {
     #expect(try await copy.rows("SELECT id FROM children ORDER BY id") == all)
   }
 
+  @Test(
+    "16-Machines: parents that are not read again, and that a lost state knew, are not taken for none",
+    arguments: ["mode: once", "mode: append, key: id, since: {field: /t, parameter: after}"])
+  func refusesUnknownParents(words: String) async throws {
+    let copy = try Copy()
+    let server = try SyncPartTests.Family([1: 1], [1: [10: 1]]).serve()
+    defer { server.stop() }
+    let pages = "pagination: {next: {body: /next}, send: {query: page}, items: /items}"
+    try """
+    to: \(copy.url)
+    listings:
+      parents: {url: '\(server.url("/parents"))', \(words), \(pages)}
+      children: {url: '\(server.url("/{id}/x"))', for: parents, key: id, \(pages)}
+    """.write(toFile: copy.file, atomically: true, encoding: .utf8)
+    for _ in 1...2 { #expect(try await Command.quire(copy.arguments).status == 0) }
+    _ = try await copy.rows(
+      "DROP TABLE _quire_rounds, _quire_listings, _quire_parents, _quire_leases")
+    for _ in 1...2 {
+      let refused = try await Command.quire(copy.arguments)
+      #expect(
+        refused.status == 1 && refused.errors.contains("--restart --only parents begins anew"),
+        "\(refused.errors)")
+    }
+    let anew = try await Command.quire(copy.arguments + ["--restart"])
+    #expect(anew.status == 0, "\(anew.errors)")
+    #expect(try await copy.rows("SELECT id FROM children") == ["10"])
+  }
+
   @Test("16-Machines: another destination is not filled for changed parents alone")
   func refusesEmptyDestination() async throws {
     let copy = try Copy()

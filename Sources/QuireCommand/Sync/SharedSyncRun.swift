@@ -118,10 +118,15 @@ struct SharedSyncRun: Sendable {
       // Units that were read before the state began are read again, because it knows none of their
       // items as parents.
       let isUnknown = record.isNew && neededValues[listing.name]?.isEmpty == false
+      let mode = listing.destination.mode
       let isEmpty = try await sink(listing).beginRound(
         lease, restarts: record.isRestarting,
-        forgetsUnits: isUnknown && listing.destination.mode == .upsert)
-      if isEmpty { try await state.beginEmpty(listing) }
+        forgetsUnits: isUnknown && mode == .upsert)
+      if isEmpty {
+        try await state.beginEmpty(listing)
+      } else if isUnknown, mode == .once || mode == .append && listing.notesChanges {
+        throw SyncSink.unknownParents
+      }
       return .done("0")
     } catch let error where !(error is CancellationError) {
       if SinkError.Code.leaseLost ~= error { throw error }

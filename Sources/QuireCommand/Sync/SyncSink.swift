@@ -69,6 +69,14 @@ struct SyncSink: Sink {
     }
   }
 
+  /// The error that a destination has items which are not known as parents, and are not read again.
+  static var unknownParents: SinkError {
+    SinkError(
+      .otherRequest,
+      "The destination was filled before the state of this sync began, which does not know the items that other "
+        + "listings are read for.")
+  }
+
   /// Returns a checkpoint without what was read before the state began, which knows none of those
   /// items as parents: they are read again. Throws if the mode does not allow that.
   private func known(
@@ -79,10 +87,7 @@ struct SyncSink: Sink {
     }
     guard base.mode == .upsert else {
       guard !known.isOver || listing.notesChanges || base.mode == .once else { return known }
-      throw SinkError(
-        .otherRequest,
-        "The destination was filled before the state of this sync began, which does not know the items that other "
-          + "listings are read for.")
+      throw Self.unknownParents
     }
     (known.position, known.memory) = (nil, nil)
     return known
