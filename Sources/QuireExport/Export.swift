@@ -47,6 +47,9 @@ public struct Export: Sendable {
   /// pages that are not committed yet.
   public var onProgress: (@Sendable (ExportReport) -> Void)?
 
+  /// Called before each wait for the destination; see `SinkOpening.onWait`.
+  package var onWait: @Sendable (Duration, any Error) -> Void = { _, _ in }
+
   /// Makes the cursor of the whole listing (nil), or of what has changed in it since a value.
   let makeCursor: @Sendable (JSONValue?) -> Cursor<RawItem>
   let increment: Increment?

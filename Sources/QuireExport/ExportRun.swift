@@ -40,9 +40,10 @@ final class ExportRun {
   }
 
   func outcome() async -> ExportReport {
+    var opening = SinkOpening(restarts: export.restarts) { [stop] in stop.isStopping }
+    opening.onWait = export.onWait
     do {
-      let session = try await export.sink.open(
-        SinkOpening(restarts: export.restarts) { [stop] in stop.isStopping })
+      let session = try await export.sink.open(opening)
       do {
         try await run(session)
       } catch {

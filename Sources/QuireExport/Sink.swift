@@ -81,6 +81,10 @@ public struct SinkOpening: Sendable {
   /// then end with `CancellationError`.
   public var isStopping: @Sendable () -> Bool
 
+  /// Called before each wait for the destination, such as for a lock or a database that is away, with
+  /// its length and the reason.
+  package var onWait: @Sendable (Duration, any Error) -> Void = { _, _ in }
+
   /// Creates options; by default the export continues and never stops.
   public init(restarts: Bool = false, isStopping: @escaping @Sendable () -> Bool = { false }) {
     self.restarts = restarts

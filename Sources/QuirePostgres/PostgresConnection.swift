@@ -42,6 +42,12 @@ package final class PostgresConnection: @unchecked Sendable {
   /// or a failed serialization.
   var isConflict: Bool { failureState == "40P01" || failureState == "40001" }
 
+  /// Whether the last failure was a lock of another program, which was waited for.
+  var isLocked: Bool { failureState == "55P03" }
+
+  /// The longest wait for a lock by one statement. It is short, because nothing can end it.
+  static let lockWait: Duration = .seconds(2)
+
   /// Closes any connection, and opens another. Throws `SinkError`.
   func connect() throws {
     PQfinish(handle)
@@ -61,7 +67,9 @@ package final class PostgresConnection: @unchecked Sendable {
       throw SinkError(.writeFailed, "The database cannot be connected to: \(message)")
     }
     PQsetNoticeProcessor(handle, { _, _ in }, nil)
-    try execute("SET lock_timeout = '60s'; SET client_min_messages = warning")
+    try execute(
+      "SET lock_timeout = '\(Self.lockWait.components.seconds)s'; SET client_min_messages = warning"
+    )
   }
 
   private var keywords: [(String, String)] {
@@ -198,7 +206,7 @@ package final class PostgresConnection: @unchecked Sendable {
       return SinkError(.writeFailed, "PostgreSQL has no room left: \(text). Make room, and go on.")
     case "55P03":
       return SinkError(
-        .inUse, "Another program has kept the table locked for a minute. End it, and go on.")
+        .inUse, "Another program keeps the table locked. End it, and go on.")
     case "25006":
       return SinkError(
         .writeFailed,

@@ -4,6 +4,9 @@ import Synchronization
 /// A database whose transactions survive restarts of its server: they are repeated if the
 /// connection was lost.
 package final class PostgresDatabase: Sendable {
+  /// Called with the length of a wait and its reason.
+  package typealias WaitHandler = @Sendable (Duration, any Error) -> Void
+
   /// The default time for which a lost connection is retried, two minutes.
   package static let patience: Duration = .seconds(120)
   /// The longest delay between two attempts.
@@ -13,7 +16,7 @@ package final class PostgresDatabase: Sendable {
   private let isPrepared = Mutex(false)
   private let preparation: String
   private let waitsAtFirst: Bool
-  private let onWait: @Sendable (Duration, any Error) -> Void
+  private let onWait: WaitHandler
   private let onConnect: @Sendable (PostgresConnection) throws -> Void
 
   /// The outcome of an attempt.
@@ -23,6 +26,8 @@ package final class PostgresDatabase: Sendable {
     case away(any Error)
     /// The server aborted this transaction because of a conflict with another, such as a deadlock.
     case conflict(any Error)
+    /// Another program keeps a lock that the transaction needs.
+    case locked(any Error)
   }
 
   /// Creates a database, which connects at first use.
@@ -33,11 +38,11 @@ package final class PostgresDatabase: Sendable {
   ///   - waitsAtFirst: Whether to wait for a server that was never reached. A server that accepts
   ///     connections, but not this one, is not waited for.
   ///   - onConnect: Work on each new connection. If it fails, the server counts as not reached.
-  ///   - onWait: Called before each wait for a server that cannot be reached.
+  ///   - onWait: Called before each wait for a server that cannot be reached, or for a lock.
   package init(
     _ target: String, preparation: String = "", waitsAtFirst: Bool = true,
     onConnect: @escaping @Sendable (PostgresConnection) throws -> Void = { _ in },
-    onWait: @escaping @Sendable (Duration, any Error) -> Void = { _, _ in }
+    onWait: @escaping WaitHandler = { _, _ in }
   ) {
     connection = PostgresConnection(target)
     self.preparation = preparation
@@ -49,13 +54,15 @@ package final class PostgresDatabase: Sendable {
   /// Performs work as one transaction. Repeats it if its outcome is unknown, so doing it twice must
   /// have the same effect as doing it once.
   ///
-  /// `patience` is the time to wait for a server that cannot be reached, with growing delays; nil
-  /// is forever. A cancelled task makes one attempt. Once `isStopping` returns true, throws
-  /// `CancellationError` if two attempts have not reached the server. Throws `SinkError`, and the
+  /// `patience` is the time to wait for a server that cannot be reached, with growing delays, or for
+  /// another program's lock; nil is forever. A cancelled task makes one attempt. Once `isStopping`
+  /// returns true, throws `CancellationError` if two attempts have not reached the server, or one has
+  /// not got the lock. `onWait` is called besides the database's own. Throws `SinkError`, and the
   /// errors of the work.
   package func transaction<Value: Sendable>(
     patience: Duration? = PostgresDatabase.patience,
     isStopping: @Sendable () -> Bool = { false },
+    onWait tellCaller: WaitHandler = { _, _ in },
     _ work: @escaping @Sendable (PostgresConnection) throws -> Value
   ) async throws -> Value {
     let start = ContinuousClock.now
@@ -64,10 +71,16 @@ package final class PostgresDatabase: Sendable {
     var isInVain = false
     while true {
       let failure: any Error
-      var isAway = false
+      var told: Duration?
       switch try await connection.run({ [self] in try attempt(work) }) {
       case .done(let value): return value
       case .conflict(let error): failure = error
+      case .locked(let error):
+        if isStopping() { throw CancellationError() }
+        failure = error
+        told = PostgresConnection.lockWait
+        // The attempt has waited itself.
+        wait = .milliseconds(100)
       case .away(let error):
         if !isPrepared.withLock({ $0 }) {
           guard waitsAtFirst, !isInVain else { throw error }
@@ -77,11 +90,14 @@ package final class PostgresDatabase: Sendable {
         // At first, only the connection may have been lost.
         if isRepeated, isStopping() { throw CancellationError() }
         isRepeated = true
-        isAway = true
         failure = error
+        told = wait
       }
       if let patience, ContinuousClock.now - start >= patience { throw failure }
-      if isAway { onWait(wait, failure) }
+      if let told {
+        onWait(told, failure)
+        tellCaller(told, failure)
+      }
       // Other transactions may use the connection during the delay.
       guard (try? await Task.sleep(for: wait)) != nil else { throw failure }
       wait = min(wait * 2, Self.longestWait)
@@ -101,9 +117,10 @@ package final class PostgresDatabase: Sendable {
       return .done(try transact(work))
     } catch {
       guard connection.isOpen else { return .away(error) }
-      let isConflict = connection.isConflict
+      let (isConflict, isLocked) = (connection.isConflict, connection.isLocked)
       try? connection.execute("ROLLBACK")
       if isConflict { return .conflict(error) }
+      if isLocked { return .locked(error) }
       throw error
     }
   }

@@ -89,30 +89,30 @@ private final class PostgresLeasedSink: Sink {
         "Units of work cannot replace the table \(base.table): none of them knows when all are done. Give its "
           + "items a key, by which later ones take the place of earlier ones, or append.")
     }
-    let isStopping = opening.isStopping
-    let found = try await base.units.transaction(isStopping: isStopping) {
-      [base, lease] connection in
+    let found = try await base.units.transaction(
+      isStopping: opening.isStopping, onWait: opening.onWait
+    ) { [base, lease] connection in
       try PostgresUnits(base, lease, connection).open()
     }
     isDone.withLock { $0 = found.isDone }
-    return Session(base, lease, found.checkpoint, isStopping)
+    return Session(base, lease, found.checkpoint, opening)
   }
 
   private final class Session: SinkSession {
     private(set) var checkpoint: Checkpoint?
     private let sink: PostgresSink
     private let lease: Lease
-    private let isStopping: @Sendable () -> Bool
+    private let opening: SinkOpening
     private var pending: [TableItem] = []
 
     init(
       _ sink: PostgresSink, _ lease: Lease, _ checkpoint: Checkpoint?,
-      _ isStopping: @escaping @Sendable () -> Bool
+      _ opening: SinkOpening
     ) {
       self.sink = sink
       self.lease = lease
       self.checkpoint = checkpoint
-      self.isStopping = isStopping
+      self.opening = opening
     }
 
     func write(_ page: SinkPage) async throws {
@@ -120,8 +120,9 @@ private final class PostgresLeasedSink: Sink {
     }
 
     func commit(_ checkpoint: Checkpoint) async throws {
-      try await sink.units.transaction(isStopping: isStopping) {
-        [sink, lease, pending, last = self.checkpoint] connection in
+      try await sink.units.transaction(
+        isStopping: opening.isStopping, onWait: opening.onWait
+      ) { [sink, lease, pending, last = self.checkpoint] connection in
         try PostgresUnits(sink, lease, connection).commit(pending, checkpoint, behind: last)
       }
       pending = []

@@ -58,9 +58,11 @@ public struct PostgresSink: Sink {
   public func open(_ opening: SinkOpening) async throws -> any SinkSession {
     try checkName()
     // The lock ends with its connection, and is taken again with the next.
-    let database = PostgresDatabase(connection, waitsAtFirst: false) { [self] connection in
-      try PostgresLedger(sink: self, connection: connection).lock()
-    }
+    let database = PostgresDatabase(
+      connection, waitsAtFirst: false,
+      onConnect: { [self] connection in
+        try PostgresLedger(sink: self, connection: connection).lock()
+      }, onWait: opening.onWait)
     do {
       let checkpoint = try await database.transaction(isStopping: opening.isStopping) {
         [self] connection in

@@ -5,6 +5,7 @@ import QuireExport
 import QuireJSON
 import QuirePostgres
 import QuireTesting
+import Synchronization
 import TestSupport
 import Testing
 
@@ -199,6 +200,27 @@ import Testing
       }
       await session.close()
     }
+  }
+
+  @Test(
+    "16-Lock: a wait for the lock of another program is told, and ends when the export is stopped")
+  func stopsWaitingForLock() async throws {
+    let schema = try Schema()
+    try await schema.write(schema.sink(mode: .append), [#"{"a":1}"#])
+    let reasons = Mutex<[String]>([])
+    // Stopped by the first wait that is told.
+    var opening = SinkOpening { reasons.withLock { !$0.isEmpty } }
+    opening.onWait = { _, error in reasons.withLock { $0.append("\(error)") } }
+    let session = try await schema.sink(mode: .append).open(opening)
+    try await schema.locking("t") {
+      await #expect(throws: CancellationError.self) {
+        try await commit(session, 2, #"{"a":2}"#, at: "p")
+      }
+    }
+    await session.close()
+    let told = reasons.withLock { $0 }
+    #expect(told.count == 1 && told[0].contains("keeps the table locked"), "\(told)")
+    #expect(try schema.rows("SELECT a FROM t") == ["1"])
   }
 
   @Test("16-Exact: what another export has committed meanwhile is not taken for one's own commit")

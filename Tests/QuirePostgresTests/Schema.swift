@@ -38,6 +38,14 @@ struct Schema {
     try await sink.write(pages, restarts: restarts, completes: completes)
   }
 
+  /// Runs `body` while another connection keeps a table locked.
+  func locking(_ table: String, _ body: () async throws -> Void) async throws {
+    let connection = PQconnectdb(url)
+    defer { PQfinish(connection) }
+    PQclear(PQexec(connection, "BEGIN; LOCK TABLE \(table)"))
+    try await body()
+  }
+
   /// The rows of a query, each as `a|b`.
   @discardableResult
   func rows(_ sql: String) throws -> [String] {

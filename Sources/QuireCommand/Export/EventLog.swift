@@ -43,6 +43,13 @@ struct EventLog: Sendable {
     write(line)
   }
 
+  /// Writes a line for a wait for the destination.
+  func waits(_ wait: Duration, for error: any Error) {
+    var line = line("retry")
+    (line.wait, line.message) = (wait / .seconds(1), "\(error)")
+    write(line)
+  }
+
   /// Writes a line for an event of the client if the event is a wait or a recovery.
   func received(_ event: PageEvent) {
     switch event {

@@ -191,6 +191,10 @@ extension ExportPlan {
       log?.wrote(report)
       show(report, on: meter)
     }
+    export.onWait = { [log] wait, error in
+      wire.waits(wait, for: error)
+      log?.waits(wait, for: error)
+    }
     let report = await export.outcome()
     if case .failed(let error) = report.end { try refuse(error, report) }
     outcome.takeEnd(of: report, keepsCheckpoint: sink != nil, restarts: restarts)

@@ -89,6 +89,14 @@ final class WireObserver: Sendable {
 
   var numbers: Numbers { state.withLock { $0 } }
 
+  /// Shows a wait for the destination.
+  func waits(_ wait: Duration, for error: any Error) {
+    meter.update(urgent: true) {
+      $0.waitingFor = "waiting for \(ProgressLine.span(wait)): \(error)"
+    }
+    notes.retry(after: wait, reason: "\(error)", remaining: nil)
+  }
+
   /// Counts an event of the client, and shows it if it is a wait.
   func received(_ event: PageEvent) {
     switch event {

@@ -149,7 +149,7 @@ struct SharedSyncRun: Sendable {
       listing: listing, neededValues: neededValues[listing.name] ?? [], source: source)
     let sink = SharedSyncSink(
       base: try sink(listing).unit(of: lease), values: values, state: state, record: record)
-    var export = listing.export(source, to: sink)
+    var export = listing.export(source, to: sink, tell)
     export.onProgress = { report in
       tell(SyncNote(listing: listing.name, event: .page(report, parents: nil)))
     }

@@ -10,8 +10,8 @@ struct SyncNote: Sendable {
   enum Event: Sendable {
     /// A page was written. `parents` counts those whose listing was read, and all of them.
     case page(ExportReport, parents: (done: Int, count: Int)?)
-    /// The client waits before another attempt.
-    case retry(PageEvent.Retry)
+    /// The client waits before another attempt, or a destination is waited for.
+    case retry(after: Duration, reason: String)
     /// The client waits before the next request.
     case pause(Duration)
     case ended(SyncRun.Outcome)
@@ -43,10 +43,10 @@ struct SyncNote: Sendable {
       addNumber("total", report.walk.total?.value)
       addNumber("parentsDone", parents?.done)
       addNumber("parents", parents?.count)
-    case .retry(let retry):
+    case .retry(let wait, let reason):
       add("event", "retry")
-      add("message", retry.message)
-      addWait(retry.delay)
+      add("message", reason)
+      addWait(wait)
     case .pause(let wait):
       add("event", "pause")
       addWait(wait)
@@ -91,13 +91,13 @@ final class SyncLine: Sendable {
         line.waitingFor = ""
         line.goal = Self.goal(report, parents)
       }
-    case .retry(let retry):
+    case .retry(let wait, let reason):
       meter.update(urgent: true) { line in
         line.name = note.listing
         line.retries += 1
-        line.waitingFor = "waiting for \(ProgressLine.span(retry.delay)): \(retry.message)"
+        line.waitingFor = "waiting for \(ProgressLine.span(wait)): \(reason)"
       }
-      notes.retry(after: retry.delay, reason: retry.message, remaining: nil)
+      notes.retry(after: wait, reason: reason, remaining: nil)
     case .pause(let wait):
       meter.update(urgent: true) { line in
         line.name = note.listing

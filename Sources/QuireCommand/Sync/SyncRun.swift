@@ -213,7 +213,7 @@ struct SyncRun: Sendable {
       base: try listing.destination.sink(), listing: listing,
       values: SyncValues(listing: listing, neededValues: neededValues, source: source), state: state
     )
-    var export = listing.export(source, to: sink)
+    var export = listing.export(source, to: sink, tell)
     export.restarts = record.isRestarting
     let parents = try listing.parent.map { parent in
       try state.countParents(of: parent, in: record.parentRounds)
@@ -363,7 +363,9 @@ extension SyncFile {
     var client = client
     client.configuration.onEvent = { event in
       switch event {
-      case .retry(let retry): tell(SyncNote(listing: listing.name, event: .retry(retry)))
+      case .retry(let retry):
+        tell(
+          SyncNote(listing: listing.name, event: .retry(after: retry.delay, reason: retry.message)))
       case .pause(let wait): tell(SyncNote(listing: listing.name, event: .pause(wait)))
       default: break
       }
@@ -389,14 +391,21 @@ extension SyncFile {
 }
 
 extension SyncListing {
-  /// Returns an export of the listing, or of what has changed in it.
-  func export(_ source: SyncSource, to sink: some Sink) -> Export {
+  /// Returns an export of the listing, or of what has changed in it, which tells of waits for its
+  /// destination.
+  func export(
+    _ source: SyncSource, to sink: some Sink,
+    _ tell: @escaping @Sendable (SyncNote) -> Void = { _ in }
+  ) -> Export {
     var export =
       since.map { since in
         Export(to: sink, increment: since.increment) { source.cursor(since: $0) }
       } ?? Export(source.cursor(since: nil), to: sink)
     export.deleted = deleted
     export.readsChanges = changes
+    export.onWait = { [name] wait, error in
+      tell(SyncNote(listing: name, event: .retry(after: wait, reason: "\(error)")))
+    }
     // A limit applies to each round, which continues where the last one stopped.
     export.countsLimitsAnew = true
     // For mode `upsert` only, where repeated items replace the stored ones.
