@@ -416,7 +416,7 @@ enum ExportStart {
 
 extension RawItem {
   /// A digest of the item. The order of members does not count, because encoders may change it.
-  fileprivate var digest: String {
+  var digest: String {
     let compact = compact
     var sum = FileSum()
     sum.add((try? JSONValue(parsing: compact)).map { Array("\($0.sorted)".utf8) } ?? compact)

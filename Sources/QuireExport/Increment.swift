@@ -195,9 +195,7 @@ struct IncrementMachine {
       guard let key = try item.valueOrText(at: path) else {
         throw SinkError(.unfit, "An item has nothing at \(path.place), where its key should be.")
       }
-      var sum = FileSum()
-      sum.add(item.compact)
-      let digest = "\(sum.text).\(item.compact.count)"
+      let digest = item.digest
       let isKnown = (recent[key] ?? before[key])?.digest == digest
       try note(key, Known(value: value, digest: digest))
       if !isKnown { new.append(item) }

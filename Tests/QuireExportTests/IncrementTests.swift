@@ -126,6 +126,17 @@ struct IncrementTests {
     #expect(sink.items.count == 4)
   }
 
+  @Test("16-Increment: an item with its members in another order is the same item")
+  func ordersMembers() async throws {
+    let sink = MemorySink(mode: .append)
+    for item in [#"{"id":1,"t":5,"o":{"a":1,"b":2}}"#, #"{"o":{"b":2,"a":1},"t":5,"id":1}"#] {
+      try await Export(to: sink, increment: Increment("/t", key: "/id")) { _ in
+        Cursor(listing([[item]]))
+      }.run()
+    }
+    #expect(sink.items.count == 1)
+  }
+
   @Test("16-Increment: a run that was interrupted goes on with what it had asked for")
   func goesOn() async throws {
     for newestFirst in [false, true] {
