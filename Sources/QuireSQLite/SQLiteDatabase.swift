@@ -7,16 +7,14 @@ import Synchronization
 struct SQLiteDatabase: Sendable {
   private let queue: DatabaseQueue
   private let path: String
-  private let isStopping: @Sendable () -> Bool
+  private let opening: SinkOpening
 
   /// Opens the file, or creates it for its owner alone. Throws `SinkError`.
   ///
-  /// Waits for the locks of other programs, until `isStopping` returns true.
-  init(
-    _ path: String, isStopping: @escaping @Sendable () -> Bool = { false }
-  ) throws(SinkError) {
+  /// Waits for the locks of other programs, until the export that `opening` is for is to stop.
+  init(_ path: String, _ opening: SinkOpening = SinkOpening()) throws(SinkError) {
     self.path = path
-    self.isStopping = isStopping
+    self.opening = opening
     // The file has positions, which only its owner may read; SQLite gives its journal the same
     // permissions. The path is resolved here, because SQLite would create the target of a link
     // readable by all, and treats names such as `file:a.db` and `:memory:` specially.
@@ -37,7 +35,7 @@ struct SQLiteDatabase: Sendable {
     var configuration = Configuration()
     configuration.foreignKeysEnabled = false
     configuration.allowsUnsafeTransactions = true
-    let wait = LockWait(isStopping)
+    let wait = LockWait(opening, path)
     configuration.busyMode = .callback { tries in wait.goesOn(after: tries) }
     configuration.prepareDatabase { database in
       // The page size applies to new databases: items often have a kilobyte, and larger pages mean
@@ -75,7 +73,7 @@ struct SQLiteDatabase: Sendable {
 
   private func failure(_ error: any Error) -> any Error {
     let mapped = SinkError(mapping: error, path)
-    guard mapped.code == .inUse, isStopping() else { return mapped }
+    guard mapped.code == .inUse, opening.isStopping() else { return mapped }
     return CancellationError()
   }
 
@@ -101,21 +99,42 @@ private final class LockWait: Sendable {
   /// How long a wait may last, and how long all waits together once the export is to stop.
   private static let (longest, last) = (Duration.seconds(60), Duration.milliseconds(500))
 
-  private let isStopping: @Sendable () -> Bool
-  private let state = Mutex<(began: ContinuousClock.Instant?, stopped: ContinuousClock.Instant?)>(
-    (nil, nil))
+  /// The time between two notes of a wait.
+  private static let noteTime: Duration = .seconds(2)
 
-  init(_ isStopping: @escaping @Sendable () -> Bool) { self.isStopping = isStopping }
+  private struct State {
+    var began: ContinuousClock.Instant
+    /// When the export was asked to stop; nil if it was not.
+    var stopped: ContinuousClock.Instant?
+    var noted: ContinuousClock.Instant
+  }
+
+  private let opening: SinkOpening
+  private let path: String
+  private let state = Mutex<State?>(nil)
+
+  init(_ opening: SinkOpening, _ path: String) { (self.opening, self.path) = (opening, path) }
 
   /// Sleeps before the next try, and returns whether there is one. `tries` is 0 for a new wait.
   func goesOn(after tries: Int) -> Bool {
-    let isStopping = isStopping()
+    let isStopping = opening.isStopping()
     let now = ContinuousClock.now
-    let goesOn = state.withLock { state -> Bool in
-      let began = tries == 0 ? now : state.began ?? now
-      let stopped = isStopping ? state.stopped ?? now : nil
-      state = (began, stopped)
-      return now - began < Self.longest && stopped.map { now - $0 < Self.last } ?? true
+    let (goesOn, isNoted) = state.withLock { known in
+      var state = known ?? State(began: now, noted: now)
+      if tries == 0 { (state.began, state.noted) = (now, now) }
+      state.stopped = isStopping ? state.stopped ?? now : nil
+      let isNoted = now - state.noted >= Self.noteTime
+      if isNoted { state.noted = now }
+      known = state
+      let goesOn =
+        now - state.began < Self.longest && state.stopped.map { now - $0 < Self.last } ?? true
+      return (goesOn, isNoted)
+    }
+    if goesOn, isNoted {
+      opening.onWait(
+        Self.noteTime,
+        SinkError(
+          .inUse, "\(path): another program keeps the database locked. End it, and go on."))
     }
     if goesOn { usleep(UInt32(min(tries + 1, 25)) * 1000) }
     return goesOn

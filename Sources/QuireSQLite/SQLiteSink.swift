@@ -54,7 +54,7 @@ public struct SQLiteSink: Sink {
     try checkName()
     let lock = try TableLock(lockPath, database: path, table: table)
     do {
-      let database = try SQLiteDatabase(path, isStopping: opening.isStopping)
+      let database = try SQLiteDatabase(path, opening)
       let writer = try await database.run { database in
         try SQLiteWriter(self, database, restarts: opening.restarts)
       }

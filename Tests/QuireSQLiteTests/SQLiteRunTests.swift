@@ -6,6 +6,7 @@ import QuireJSON
 import QuirePagination
 @testable import QuireSQLite
 import QuireTesting
+import Synchronization
 import TestSupport
 import Testing
 
@@ -241,6 +242,29 @@ import Testing
     #expect(try FileManager.default.contentsOfDirectory(atPath: tables.folder.path) == ["x.db"])
     let mode = try FileManager.default.attributesOfItem(atPath: tables.path)[.posixPermissions]
     #expect(mode as? Int == 0o600)
+  }
+
+  @Test(
+    "16-Lock: a wait for the lock of another program is told, and ends when the export is stopped")
+  func stopsWaitingForLock() async throws {
+    let tables = try Tables()
+    let reasons = Mutex<[String]>([])
+    // Stopped by the first wait that is told.
+    var opening = SinkOpening { reasons.withLock { !$0.isEmpty } }
+    opening.onWait = { _, error in reasons.withLock { $0.append("\(error)") } }
+    let session = try await tables.sink().open(opening)
+    try await session.write(SinkPage([try RawItem(Array(#"{"a":1}"#.utf8))]))
+    var configuration = Configuration()
+    configuration.allowsUnsafeTransactions = true
+    let other = try DatabaseQueue(path: tables.path, configuration: configuration)
+    try await other.writeWithoutTransaction { try $0.execute(sql: "BEGIN EXCLUSIVE") }
+    await #expect(throws: CancellationError.self) {
+      try await session.commit(Checkpoint(sequence: 1))
+    }
+    try await other.writeWithoutTransaction { try $0.execute(sql: "ROLLBACK") }
+    await session.close()
+    let told = reasons.withLock { $0 }
+    #expect(told.count == 1 && told[0].contains("keeps the database locked"), "\(told)")
   }
 
   @Test(
