@@ -30,12 +30,12 @@ extension PostgresSink {
   ///
   /// To be called by a worker with a lease for the round itself, before there are leases for its
   /// units; a repeated call has no effect. Returns whether the table has no items of earlier
-  /// rounds.
+  /// rounds. `onWait` is called before each wait.
   package func beginRound(
-    _ lease: Lease, restarts: Bool, forgetsUnits: Bool
+    _ lease: Lease, restarts: Bool, forgetsUnits: Bool, onWait: PostgresDatabase.WaitHandler
   ) async throws -> Bool {
     try checkName()
-    return try await units.transaction { connection in
+    return try await units.transaction(onWait: onWait) { connection in
       try PostgresUnits(self, lease, connection)
         .begin(restarts: restarts, forgetsUnits: forgetsUnits)
     }
@@ -48,9 +48,11 @@ extension PostgresSink {
     }
   }
 
-  /// Completes a round: staged rows replace those of the table.
-  package func endRound(_ lease: Lease) async throws {
-    try await units.transaction { connection in
+  /// Completes a round: staged rows replace those of the table. `onWait` is called before each wait.
+  package func endRound(
+    _ lease: Lease, onWait: PostgresDatabase.WaitHandler
+  ) async throws {
+    try await units.transaction(onWait: onWait) { connection in
       try PostgresUnits(self, lease, connection).end()
     }
   }

@@ -85,9 +85,9 @@ struct SharedSyncRun: Sendable {
           didWork = true
           let outcome = try await LeasedWork(leases).perform(lease) { lease in
             switch stage {
-            case .begin: try await begin(listing, record, lease, round)
+            case .begin: try await begin(listing, record, lease, round, tell)
             case .units: try await read(listing, record, lease, tell)
-            case .end: try await end(listing, record, lease, round)
+            case .end: try await end(listing, record, lease, round, tell)
             }
           }
           if case .released? = outcome.end { throw CancellationError() }
@@ -112,7 +112,8 @@ struct SharedSyncRun: Sendable {
 
   /// Begins the run in its destination. A listing that cannot be begun has failed.
   private func begin(
-    _ listing: SyncListing, _ record: SyncState.Record, _ lease: Lease, _ round: Int
+    _ listing: SyncListing, _ record: SyncState.Record, _ lease: Lease, _ round: Int,
+    _ tell: @escaping @Sendable (SyncNote) -> Void
   ) async throws -> LeaseEnd {
     do {
       // Units that were read before the state began are read again, because it knows none of their
@@ -121,7 +122,7 @@ struct SharedSyncRun: Sendable {
       let mode = listing.destination.mode
       let isEmpty = try await sink(listing).beginRound(
         lease, restarts: record.isRestarting,
-        forgetsUnits: isUnknown && mode == .upsert)
+        forgetsUnits: isUnknown && mode == .upsert, onWait: listing.waitHandler(tell))
       if isEmpty {
         try await state.beginEmpty(listing)
       } else if isUnknown, mode == .once || mode == .append && listing.notesChanges {
@@ -198,7 +199,8 @@ struct SharedSyncRun: Sendable {
 
   /// Ends the run in this round, as complete if all units are.
   private func end(
-    _ listing: SyncListing, _ record: SyncState.Record, _ lease: Lease, _ round: Int
+    _ listing: SyncListing, _ record: SyncState.Record, _ lease: Lease, _ round: Int,
+    _ tell: @escaping @Sendable (SyncNote) -> Void
   ) async throws -> LeaseEnd {
     let ends = try await state.ends(of: record)
     let words =
@@ -209,7 +211,7 @@ struct SharedSyncRun: Sendable {
       outcome = Self.outcome(of: ends.failed, ends.units, listing, words)
     } else {
       do {
-        try await sink(listing).endRound(lease)
+        try await sink(listing).endRound(lease, onWait: listing.waitHandler(tell))
       } catch let error where !(error is CancellationError) {
         if SinkError.Code.leaseLost ~= error { throw error }
         // The listing has failed; a later round goes on with it.

@@ -391,6 +391,15 @@ extension SyncFile {
 }
 
 extension SyncListing {
+  /// Returns what passes the waits for the listing's destination on to `tell`.
+  func waitHandler(
+    _ tell: @escaping @Sendable (SyncNote) -> Void
+  ) -> @Sendable (Duration, any Error) -> Void {
+    { [name] wait, error in
+      tell(SyncNote(listing: name, event: .retry(after: wait, reason: "\(error)")))
+    }
+  }
+
   /// Returns an export of the listing, or of what has changed in it, which tells of waits for its
   /// destination.
   func export(
@@ -403,9 +412,7 @@ extension SyncListing {
       } ?? Export(source.cursor(since: nil), to: sink)
     export.deleted = deleted
     export.readsChanges = changes
-    export.onWait = { [name] wait, error in
-      tell(SyncNote(listing: name, event: .retry(after: wait, reason: "\(error)")))
-    }
+    export.onWait = waitHandler(tell)
     // A limit applies to each round, which continues where the last one stopped.
     export.countsLimitsAnew = true
     // For mode `upsert` only, where repeated items replace the stored ones.
