@@ -304,7 +304,7 @@ final class SignedSecrets: Sendable {
     }
     if signed.head.path != plain.head.path { noteURL(signed, of: plain, in: &list) }
     if signed.body != plain.body {
-      for (name, value) in BodySecrets.all(in: signed.body) {
+      for (name, value) in BodySecrets.all(in: .bytes(signed.body)) {
         list.add("signer.body", name, value.utf8)
       }
     }

@@ -1,7 +1,9 @@
 import QuirePagination
 
 /// Finds the secrets in a text of XML by the names of its elements and attributes, in one pass. All
-/// texts and attributes below an element with the name of a secret are secrets, too.
+/// texts and attributes below an element with the name of a secret are secrets, too. The name may
+/// also be in an attribute, as in `<param name="token">`, or in an element before that of the value,
+/// as in `<name>token</name><value>…</value>`.
 ///
 /// The text is the caller's own and need not be well-formed: what is no markup is skipped.
 struct XMLSecrets {
@@ -18,6 +20,10 @@ struct XMLSecrets {
   private var part: [UInt8] = []
   private var whole: [UInt8] = []
   private var parts = 0
+  /// The innermost open element whose text is the name of its next sibling's value.
+  private var naming: (text: [UInt8], depth: Int)?
+  /// The name of a secret that such an element held, and the number of elements open in siblings.
+  private var named: (secret: String, depth: Int)?
 
   init(_ text: String) {
     bytes = Array(text.utf8)
@@ -30,10 +36,10 @@ struct XMLSecrets {
   private mutating func readNext() {
     if bytes[place] != UInt8(ascii: "<") {
       let end = bytes[place...].firstIndex(of: UInt8(ascii: "<")) ?? bytes.count
-      if secret != nil { part += Self.decoded(bytes[place..<end]) }
+      if secret != nil || naming != nil { addText(Self.decoded(bytes[place..<end])) }
       place = end
     } else if let text = skip("<![CDATA[", to: "]]>") {
-      if secret != nil { part += text }
+      addText(text)
     } else if skip("<!--", to: "-->") == nil, skip("<?", to: "?>") == nil,
       skip("<!", to: ">") == nil
     {
@@ -59,7 +65,12 @@ struct XMLSecrets {
     place += 1
     let name = Self.localName(readName())
     depth += 1
-    if secret == nil, SecretName.matches(name) { secret = (name, depth) }
+    let sibling = named?.depth == depth && NamedSecret.isValue(name) ? named?.secret : nil
+    let ownName = SecretName.matches(name) ? name : sibling
+    if secret == nil, let ownName { secret = (ownName, depth) }
+    if NamedSecret.isName(name) { naming = ([], depth) }
+    let isWithin = secret != nil
+    var attributes: [(name: String, value: String)] = []
     var isEmpty = false
     while place < bytes.count, bytes[place] != UInt8(ascii: "<") {
       let byte = bytes[place]
@@ -68,38 +79,62 @@ struct XMLSecrets {
         break
       }
       isEmpty = byte == UInt8(ascii: "/")
-      if Self.endsName(byte) { place += 1 } else { readAttribute() }
+      if Self.endsName(byte) {
+        place += 1
+      } else if let attribute = readAttribute() {
+        attributes.append(attribute)
+      }
+    }
+    if secret == nil {
+      let name = attributes.first { NamedSecret.isName($0.name) && NamedSecret.matches($0.value) }
+      secret = name.map { ($0.value, depth) }
+    }
+    for (name, value) in attributes
+    where isWithin || SecretName.matches(name) || secret != nil && NamedSecret.isValue(name) {
+      add(name, value)
     }
     if isEmpty { endElement() }
   }
 
-  private mutating func readAttribute() {
+  /// Returns the local name and the value of an attribute; nil for a declaration of a namespace and
+  /// for what is no attribute.
+  private mutating func readAttribute() -> (name: String, value: String)? {
     let name = readName()
     skipBlanks()
-    guard place < bytes.count, bytes[place] == UInt8(ascii: "=") else { return }
+    guard place < bytes.count, bytes[place] == UInt8(ascii: "=") else { return nil }
     place += 1
     skipBlanks()
-    guard place < bytes.count, "\"'".utf8.contains(bytes[place]) else { return }
+    guard place < bytes.count, "\"'".utf8.contains(bytes[place]) else { return nil }
     let (quote, start) = (bytes[place], place + 1)
     place = start
     while place < bytes.count, bytes[place] != quote, bytes[place] != UInt8(ascii: "<") {
       place += 1
     }
-    let local = Self.localName(name)
-    let isWithin = secret != nil && !name.starts(with: "xmlns".utf8)
-    if isWithin || SecretName.matches(local) {
-      add(local, String(decoding: Self.decoded(bytes[start..<place]), as: UTF8.self))
-    }
+    let value = Self.decoded(bytes[start..<place])
     if place < bytes.count, bytes[place] == quote { place += 1 }
+    guard !name.starts(with: "xmlns".utf8) else { return nil }
+    return (Self.localName(name), String(decoding: value, as: UTF8.self))
   }
 
   private mutating func endElement() {
+    if let naming, naming.depth >= depth {
+      let text = String(decoding: naming.text, as: UTF8.self).trimmingBlanks
+      named = NamedSecret.matches(text) ? (text, naming.depth) : nil
+      self.naming = nil
+    } else if let named, named.depth > depth {
+      self.named = nil
+    }
     depth = max(0, depth - 1)
     guard let secret, depth < secret.depth else { return }
     if parts > 1 {
       add(secret.name, String(decoding: whole, as: UTF8.self).trimmingBlanks)
     }
     (self.secret, whole, parts) = (nil, [], 0)
+  }
+
+  private mutating func addText(_ text: some Sequence<UInt8>) {
+    if secret != nil { part += text }
+    naming?.text += text
   }
 
   private mutating func endPart() {

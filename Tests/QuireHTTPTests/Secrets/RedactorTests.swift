@@ -1,4 +1,5 @@
 import HTTPTypes
+import QuireCore
 import Testing
 
 @testable import QuireDetect
@@ -41,10 +42,53 @@ struct RedactorTests {
       #"<g><Password><value><v of = "Supersecret-ä9"/></value></Password></g>"#,
       #"<g><Password>Super<b/>secret-ä9</Password></g>"#,
       #"<g note="cut <Password>Supersecret-ä9"#,
+      #"<g><param type="text" name="api_key">Supersecret-ä9</param></g>"#,
+      #"<g><param value="Supersecret-ä9" name="api_key"/></g>"#,
+      #"<g><name>api_key</name><type>t</type><value><string>Supersecret-ä9</string></value></g>"#,
+      #"<g><header><Name><![CDATA[token]]></Name><Value>Supersecret-ä9</Value></header></g>"#,
+      #"<dict><key>user</key><string/><key>password</key><string>Supersecret-ä9</string></dict>"#,
     ])
   func bodiesInXML(body: String) {
     let redactor = Redactor(fields: [:], urls: [], body: .xml(body))
     #expect(redactor.scrub("wrong: Supersecret-ä9!") == "wrong: …!")
+  }
+
+  @Test(
+    "L3: a secret of a body in JSON is cut out if its name is a text beside it",
+    arguments: [
+      #"{"params": [{"name": "api_key", "value": "Supersecret-ä9"}]}"#,
+      #"{"params": [{"Value": ["Supersecret-ä9"], "Key": "password", "type": "text"}]}"#,
+      #"{"headers": [["Accept", "*/*"], ["X-Api-Key", "Supersecret-ä9"]]}"#,
+      #"{"headers": ["Accept: */*", "X-Api-Key: Supersecret-ä9"]}"#,
+      #"{"headers": [{"name": "Authorization", "value": "Bearer Supersecret-ä9"}]}"#,
+      #"{"headers": {"cookie": "theme=dark; sid=Supersecret-ä9"}}"#,
+    ])
+  func pairs(body: String) throws {
+    let value = try JSONValue(parsing: body)
+    for body: PageRequest.Body in [.json(value), .bytes(Array(body.utf8))] {
+      let redactor = Redactor(fields: [:], urls: [], body: body)
+      #expect(redactor.scrub("wrong: Supersecret-ä9!") == "wrong: …!")
+    }
+  }
+
+  @Test("L3: what stands beside a pair of a secret's name and value is none, nor is prose")
+  func besidesPairs() throws {
+    let json = #"""
+      {"params": [{"name": "api_key", "kind": "plainwords", "value": "Supersecret9"},
+        {"name": "page_token", "value": "otherwords"},
+        {"name": "my secret garden", "value": "roses!"}],
+        "sort": ["session", "descending"], "note": ["the key: listen"]}
+      """#
+    let xml = """
+      <g><p name="api_key" kind="plainwords">Supersecret9</p><q><name>page_token</name>
+      <value>otherwords</value></q><name>token</name><name>city</name><value>roses!</value>
+      <r><name>token</name></r><value>descending</value><value name="note">listen</value></g>
+      """
+    let said = "plainwords, otherwords, roses!, descending, listen"
+    for body: PageRequest.Body in [.json(try JSONValue(parsing: json)), .xml(xml)] {
+      let redactor = Redactor(fields: [:], urls: [], body: body)
+      #expect(redactor.scrub("\(said): Supersecret9") == "\(said): …")
+    }
   }
 
   @Test("L3: what stands beside a secret of a body in XML is none, and a huge body takes no time")
@@ -54,7 +98,9 @@ struct RedactorTests {
     let redactor = Redactor(fields: [:], urls: [], body: .xml(body))
     let said = "plainwords, urn:namespace and otherwords"
     #expect(redactor.scrub("\(said): Supersecret9") == "\(said): …")
-    for piece in ["<", "<a b='", "<!--", "<password>", "&#", "<a>]]>", "</a>"] {
+    for piece in [
+      "<", "<a b='", "<!--", "<password>", "&#", "<a>]]>", "</a>", "<name>token", "<key a='",
+    ] {
       let text = String(repeating: piece, count: 20_000)
       #expect(BodySecrets.all(in: .xml(text)).count < 10, "\(piece)")
     }

@@ -21,8 +21,8 @@ import Testing
 struct SecretCanaryTests {
   /// Where a request holds the secret.
   enum Place: String, CaseIterable, Sendable {
-    case query, field, bearer, basic, cookie, form, json, xml, cdata, bytes, path, segment, matrix
-    case signerField, signerQuery, signerBody
+    case query, field, bearer, basic, cookie, form, json, pair, xml, parameter, cdata, bytes
+    case path, segment, matrix, signerField, signerQuery, signerBody
   }
 
   private static let links = Pagination(next: .body("/next"), items: "/items")
@@ -45,6 +45,11 @@ struct SecretCanaryTests {
       case .cookie: request.headers[.cookie] = "theme=dark; sid=\(encoded)"
       case .form: request.body = .form("client_id=me&client_secret=\(encoded)")
       case .json: request.body = .json(["filter": ["auth": [["api_key": .string(secret)]]]])
+      case .pair:
+        request.body = .json(["params": [["name": "api_key", "value": .string(secret)]]])
+      case .parameter:
+        let text = secret.replacing("&", with: "&amp;")
+        request.body = .xml("<q><param name='token'>\(text)</param></q>")
       case .xml:
         let text = secret.replacing("&", with: "&amp;")
         request.body = .xml("<q xmlns:w='u'><w:Password Type='t'>\(text)</w:Password></q>")
@@ -74,7 +79,8 @@ struct SecretCanaryTests {
         }
       }
       switch place {
-      case .form, .json, .xml, .cdata, .bytes, .signerBody: request.method = .post
+      case .form, .json, .pair, .xml, .parameter, .cdata, .bytes, .signerBody:
+        request.method = .post
       default: break
       }
     }
