@@ -11,7 +11,7 @@ enum JSONMediaType {
     // Nearly every page of JSON begins so, and is accepted with any content type.
     if let first = page.first, first == UInt8(ascii: "{") || first == UInt8(ascii: "[") { return }
     let text = page.starts(with: [0xEF, 0xBB, 0xBF]) ? page[3...] : page[...]
-    guard let first = text.first(where: { !$0.isJSONWhiteSpace }) else { return }
+    guard let first = text.first(where: { !$0.isWhiteSpace }) else { return }
     guard first == UInt8(ascii: "<") || !isPlausible(first, for: contentType) else { return }
     if isXML(text, contentType: contentType) {
       throw PageError(
@@ -31,7 +31,7 @@ enum JSONMediaType {
   /// Returns the decoder that may fit the page; nil for HTML, and for other things.
   private static func remedy(for text: ArraySlice<UInt8>, contentType: String?) -> Remedy? {
     if isTable(text) { return Remedy(.decoder, ["CSV"], condition: "if it is a table") }
-    let isMarkup = text.first { !$0.isJSONWhiteSpace } == UInt8(ascii: "<")
+    let isMarkup = text.first { !$0.isWhiteSpace } == UInt8(ascii: "<")
     guard isMarkup, !MediaType.startsAsHTML(text), !MediaType(contentType).isHTML else {
       return nil
     }
@@ -49,7 +49,7 @@ enum JSONMediaType {
   /// Whether the page is XML, by its declaration or its content type, and not HTML.
   private static func isXML(_ text: ArraySlice<UInt8>, contentType: String?) -> Bool {
     guard !MediaType.startsAsHTML(text) else { return false }
-    let start = text.drop(while: \.isJSONWhiteSpace)
+    let start = text.drop(while: \.isWhiteSpace)
     return start.starts(with: "<?xml ".utf8)
       || start.first == UInt8(ascii: "<") && MediaType(contentType).format == .xml
   }
@@ -83,7 +83,7 @@ enum JSONPrologue {
   static func length(of bytes: ArraySlice<UInt8>) throws -> Int {
     try refuseWideEncodings(bytes.prefix(4))
     var start = bytes.starts(with: [0xEF, 0xBB, 0xBF]) ? 3 : 0
-    start += bytes[start...].prefix { $0.isJSONWhiteSpace }.count
+    start += bytes[start...].prefix { $0.isWhiteSpace }.count
     for (prefix, needsLine) in guards where bytes[start...].starts(with: prefix.utf8) {
       guard needsLine else { return start + prefix.utf8.count }
       let rest = bytes[(start + prefix.utf8.count)...]
@@ -116,9 +116,4 @@ enum JSONPrologue {
       (RFC 8259, section 8.1). Ask the server for UTF-8.
       """)
   }
-}
-
-extension UInt8 {
-  /// Whether the byte is white space in JSON (RFC 8259, section 2).
-  var isJSONWhiteSpace: Bool { self == 0x20 || self == 0x09 || self == 0x0A || self == 0x0D }
 }

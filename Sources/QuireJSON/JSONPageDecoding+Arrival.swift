@@ -80,7 +80,7 @@ extension JSONPageDecoding {
       return
     }
     bytes += slice
-    let first = bytes.first { !$0.isJSONWhiteSpace && ![0xEF, 0xBB, 0xBF].contains($0) }
+    let first = bytes.first { !$0.isWhiteSpace && ![0xEF, 0xBB, 0xBF].contains($0) }
     let isPlain = first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
     // Four bytes show the encoding. A page that does not start with a bracket is checked once 4,096
     // bytes have arrived, or at its end.

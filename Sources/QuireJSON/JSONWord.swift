@@ -165,7 +165,7 @@ struct JSONFault: Error {
       let first = bytes[offset...].first, "{[".utf8.contains(first)
     else { return false }
     let before = bytes[..<offset]
-    let space = before.reversed().prefix { $0.isJSONWhiteSpace }
+    let space = before.reversed().prefix { $0.isWhiteSpace }
     return space.contains(0x0A) && before.dropLast(space.count).last.map("}]".utf8.contains) == true
   }
 

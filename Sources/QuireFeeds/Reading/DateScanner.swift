@@ -1,4 +1,4 @@
-import QuireXML
+import QuirePagination
 
 /// Parses a short text byte by byte.
 struct DateScanner {
@@ -40,7 +40,7 @@ struct DateScanner {
 
   mutating func skipSpaces() -> Int {
     let before = rest.count
-    rest = rest.drop(while: XMLText.isSpace)
+    rest = rest.drop(while: \.isWhiteSpace)
     return before - rest.count
   }
 

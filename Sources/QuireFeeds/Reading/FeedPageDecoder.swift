@@ -52,7 +52,7 @@ struct FeedPageDecoding: PageDecoding {
   mutating func receive(_ slice: [UInt8]) throws {
     guard syntax == nil else { return try receiveInSyntax(slice) }
     if head.isEmpty { head = slice } else { head += slice }
-    while start < head.count, RepairingXMLParser.mayPrecede(head[start]) { start += 1 }
+    while start < head.count, head[start].mayPrecedeDocument { start += 1 }
     guard start <= RepairingXMLParser.headSize else { throw Self.noStart }
     guard start < head.count else { return }
     switch SitemapText.begins(head[start...], contentType: context.contentType) {

@@ -79,7 +79,7 @@ enum HTMLText {
 
     mutating func write(_ bytes: UnsafeBufferPointer<UInt8>, _ range: Range<Int>) {
       for byte in HTMLText.resolved(bytes, range) {
-        if XMLText.isSpace(byte) || byte == 0x0C {
+        if byte.isWhiteSpace || byte == 0x0C {
           if gap == 0 { gap = 0x20 }
           continue
         }

@@ -1,4 +1,4 @@
-import QuireXML
+import QuirePagination
 
 /// A token of HTML.
 enum HTMLToken {
@@ -31,7 +31,7 @@ enum HTMLToken {
     while index < bytes.count, index - first < 16, isName(bytes[index]) { index += 1 }
     guard index > first, index < bytes.count else { return false }
     let next = bytes[index]
-    guard next == UInt8(ascii: ">") || next == UInt8(ascii: "/") || XMLText.isSpace(next) else {
+    guard next == UInt8(ascii: ">") || next == UInt8(ascii: "/") || next.isWhiteSpace else {
       return false
     }
     let name = String(decoding: bytes[first..<index], as: UTF8.self).lowercased()
@@ -120,7 +120,7 @@ struct HTMLTokenizer {
 
   private mutating func name() -> String {
     let start = index
-    while index < bytes.count, !XMLText.isSpace(bytes[index]), bytes[index] != 0x2F,
+    while index < bytes.count, !bytes[index].isWhiteSpace, bytes[index] != 0x2F,
       bytes[index] != 0x3E, bytes[index] != 0x3C
     { index += 1 }
     return String(decoding: bytes[start..<index], as: UTF8.self).lowercased()
@@ -141,7 +141,7 @@ struct HTMLTokenizer {
     var attributes: [HTMLToken.Attribute] = []
     var isEmpty = false
     while index < bytes.count, bytes[index] != 0x3E {
-      if XMLText.isSpace(bytes[index]) {
+      if bytes[index].isWhiteSpace {
         index += 1
       } else if bytes[index] == 0x2F {
         isEmpty = index + 1 < bytes.count && bytes[index + 1] == 0x3E
@@ -161,16 +161,16 @@ struct HTMLTokenizer {
   private mutating func attribute() -> HTMLToken.Attribute {
     let start = index
     index += 1
-    while index < bytes.count, !XMLText.isSpace(bytes[index]),
+    while index < bytes.count, !bytes[index].isWhiteSpace,
       ![0x2F, 0x3E, 0x3D].contains(bytes[index])
     { index += 1 }
     var attribute = HTMLToken.Attribute(
       name: String(decoding: bytes[start..<index], as: UTF8.self).lowercased())
     var next = index
-    while next < bytes.count, XMLText.isSpace(bytes[next]) { next += 1 }
+    while next < bytes.count, bytes[next].isWhiteSpace { next += 1 }
     guard next < bytes.count, bytes[next] == 0x3D else { return attribute }
     index = next + 1
-    while index < bytes.count, XMLText.isSpace(bytes[index]) { index += 1 }
+    while index < bytes.count, bytes[index].isWhiteSpace { index += 1 }
     guard index < bytes.count else { return attribute }
     let quote = bytes[index]
     attribute.isQuoted = quote == 0x22 || quote == 0x27
@@ -178,7 +178,7 @@ struct HTMLTokenizer {
     let valueStart = index
     while index < bytes.count,
       attribute.isQuoted
-        ? bytes[index] != quote : !XMLText.isSpace(bytes[index]) && bytes[index] != 0x3E
+        ? bytes[index] != quote : !bytes[index].isWhiteSpace && bytes[index] != 0x3E
     { index += 1 }
     attribute.range = valueStart..<index
     if attribute.isQuoted { index = min(index + 1, bytes.count) }

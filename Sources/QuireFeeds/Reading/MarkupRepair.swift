@@ -109,7 +109,7 @@ struct MarkupRepair {
     var isClean = true
     while index < input.count {
       guard input[index] == 0x3C else {
-        if !XMLText.isSpace(input[index]) { isClean = false }
+        if !input[index].isWhiteSpace { isClean = false }
         index += 1
         continue
       }
@@ -153,7 +153,7 @@ struct MarkupRepair {
       repairs.add(.missingEnd)
       while !open.isEmpty { close() }
     }
-    if input[index...].contains(where: { !XMLText.isSpace($0) }) {
+    if input[index...].contains(where: { !$0.isWhiteSpace }) {
       repairs.add(.trailingContent)
     }
   }
@@ -445,7 +445,7 @@ struct MarkupRepair {
       if byte == 0x2F {
         index += 1
         if index < input.count, input[index] == 0x3E { tag.isClosed = true }
-      } else if XMLText.isSpace(byte) {
+      } else if byte.isWhiteSpace {
         index += 1
       } else {
         attribute(&tag)
@@ -483,13 +483,13 @@ struct MarkupRepair {
 
   private mutating func value(of name: [UInt8]) {
     var next = index
-    while next < input.count, XMLText.isSpace(input[next]) { next += 1 }
+    while next < input.count, input[next].isWhiteSpace { next += 1 }
     guard next < input.count, input[next] == 0x3D else {
       output += name
       return repairs.add(.badAttribute)
     }
     index = next + 1
-    while index < input.count, XMLText.isSpace(input[index]) { index += 1 }
+    while index < input.count, input[index].isWhiteSpace { index += 1 }
     guard index < input.count else { return }
     let quote = input[index]
     let isQuoted = quote == 0x22 || quote == 0x27
@@ -499,7 +499,7 @@ struct MarkupRepair {
       while end < input.count, input[end] != quote { end += 1 }
     } else {
       repairs.add(.badAttribute)
-      while end < input.count, !XMLText.isSpace(input[end]), input[end] != 0x3E { end += 1 }
+      while end < input.count, !input[end].isWhiteSpace, input[end] != 0x3E { end += 1 }
       if end < input.count, input[end] == 0x3E, end > index, input[end - 1] == 0x2F { end -= 1 }
     }
     while index < end { valueByte(until: end) }

@@ -261,12 +261,6 @@ struct RepairingXMLParser {
 
   // MARK: The first bytes
 
-  /// Whether a byte may precede the document: white space, the bytes of a byte order mark, and the
-  /// zeros of UTF-16.
-  static func mayPrecede(_ byte: UInt8) -> Bool {
-    [0x20, 0x09, 0x0A, 0x0D, 0xEF, 0xBB, 0xBF, 0xFE, 0xFF, 0].contains(byte)
-  }
-
   /// Returns the index of the XML declaration if other bytes precede it, otherwise 0: the parser
   /// must start at the declaration, which names the encoding.
   private static func documentStart(_ bytes: [UInt8]) -> Int {
@@ -275,7 +269,7 @@ struct RepairingXMLParser {
     while index + 6 <= head.count {
       if head[index] == 0x3C, head[index...].starts(with: "<?xml ".utf8) {
         let before = head[..<index]
-        return before.allSatisfy(mayPrecede) ? 0 : index
+        return before.allSatisfy(\.mayPrecedeDocument) ? 0 : index
       }
       index += 1
     }

@@ -35,7 +35,7 @@ public struct AutomaticPageDecoder<Item: Sendable>: PageDecoder {
     _ type: Value.Type, of body: [UInt8], _ context: DecodingContext
   ) throws -> Value {
     let format = MediaType(context.contentType).format
-    let first = body.first { !Undecided.isSilent($0) }
+    let first = body.first { !$0.mayPrecedeDocument }
     let isXML = format.map { $0 == .xml } ?? (first == UInt8(ascii: "<"))
     return try (isXML ? xml : json).value(type, of: body, context)
   }
@@ -56,7 +56,7 @@ public struct AutomaticPageDecoder<Item: Sendable>: PageDecoder {
         return
       }
       if head.isEmpty { head = slice } else { head += slice }
-      if let first = slice.first(where: { !Self.isSilent($0) }) {
+      if let first = slice.first(where: { !$0.mayPrecedeDocument }) {
         try choose(first)
       } else if declared == nil, head.count > Self.longestSilence {
         throw PageError(
@@ -70,12 +70,6 @@ public struct AutomaticPageDecoder<Item: Sendable>: PageDecoder {
 
     /// The most leading bytes that may leave the format open, so that they cannot fill the memory.
     private static var longestSilence: Int { 64 << 10 }
-
-    /// Whether a byte says nothing about the format: white space, a byte of a byte order mark, or a
-    /// zero of UTF-16.
-    fileprivate static func isSilent(_ byte: UInt8) -> Bool {
-      [0x20, 0x09, 0x0A, 0x0D, 0xEF, 0xBB, 0xBF, 0xFE, 0xFF, 0].contains(byte)
-    }
 
     /// Returns the format of a page by its first significant byte, which is nil for an empty page.
     private func format(_ first: UInt8?) throws -> PageFormat {
@@ -120,7 +114,7 @@ public struct AutomaticPageDecoder<Item: Sendable>: PageDecoder {
 
     /// Whether the page starts as HTML.
     private var startsAsHTML: Bool {
-      head.first { !Self.isSilent($0) } == UInt8(ascii: "<") && MediaType.startsAsHTML(head)
+      head.first { !$0.mayPrecedeDocument } == UInt8(ascii: "<") && MediaType.startsAsHTML(head)
     }
 
     private mutating func choose(_ first: UInt8?) throws {

@@ -48,6 +48,14 @@ extension String {
 }
 
 extension UInt8 {
-  /// Whether the byte is white space in XML and in JSON.
-  var isWhiteSpace: Bool { self == 0x20 || self == 0x09 || self == 0x0A || self == 0x0D }
+  /// Whether the byte is white space in XML (1.0, production 3) and in JSON (RFC 8259, section 2).
+  @inlinable
+  @inline(__always)
+  package var isWhiteSpace: Bool { self == 0x20 || self == 0x0A || self == 0x09 || self == 0x0D }
+
+  /// Whether the byte says nothing about the format of a page that begins with it: white space, a
+  /// byte of a byte order mark, or a zero of UTF-16.
+  package var mayPrecedeDocument: Bool {
+    isWhiteSpace || [0xEF, 0xBB, 0xBF, 0xFE, 0xFF, 0].contains(self)
+  }
 }

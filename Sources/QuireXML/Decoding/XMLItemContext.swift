@@ -452,7 +452,7 @@ extension XMLItemContext {
     try checkScalar(value, Data.self)
     switch options.data {
     case .base64:
-      let text = withBytes(of: value) { Data($0.filter { !XMLText.isSpace($0) }) }
+      let text = withBytes(of: value) { Data($0.filter { !$0.isWhiteSpace }) }
       guard let data = Data(base64Encoded: text) else { throw mismatch(Data.self, value) }
       return data
     case .custom(let read):

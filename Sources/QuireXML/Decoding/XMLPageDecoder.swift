@@ -220,7 +220,7 @@ enum XMLBody {
     _ type: Value.Type, from body: [UInt8], _ context: DecodingContext,
     _ options: XMLDecodingOptions, _ limits: XMLLimits, _ leniency: XMLLeniency
   ) throws -> Value {
-    let first = body.first { ![0x20, 0x09, 0x0A, 0x0D].contains($0) }
+    let first = body.first { !$0.isWhiteSpace }
     if first == UInt8(ascii: "{") || first == UInt8(ascii: "[") {
       return try SingleValue.decode(type, from: body)
     }

@@ -1,3 +1,4 @@
+import QuirePagination
 import Synchronization
 
 /// A page's structure while it grows: the page as UTF-8, the values that it does not hold verbatim,
@@ -138,7 +139,7 @@ struct XMLTape {
     let bytes = (isComposed ? composed.base : source.base) + Int(record.pointee.start)
     var index = 0
     while index < Int(record.pointee.length) {
-      guard XMLText.isSpace(bytes[index]) else { return }
+      guard bytes[index].isWhiteSpace else { return }
       index += 1
     }
     record.pointee.kind = isComposed ? .composedSpace : .space
@@ -396,13 +397,6 @@ struct XMLRecord: BitwiseCopyable {
 
 /// Functions on the bytes of a text.
 package enum XMLText {
-  /// Whether a byte is white space (XML 1.0, production 3).
-  @inlinable
-  @inline(__always)
-  package static func isSpace(_ byte: UInt8) -> Bool {
-    byte == 0x20 || byte == 0x0A || byte == 0x09 || byte == 0x0D
-  }
-
   /// Returns the byte of the small letter, for one of a capital letter of ASCII.
   @inlinable
   @inline(__always)
@@ -416,8 +410,8 @@ package enum XMLText {
   ) -> UnsafeBufferPointer<UInt8> {
     var start = 0
     var end = bytes.count
-    while start < end, isSpace(bytes[start]) { start += 1 }
-    while end > start, isSpace(bytes[end - 1]) { end -= 1 }
+    while start < end, bytes[start].isWhiteSpace { start += 1 }
+    while end > start, bytes[end - 1].isWhiteSpace { end -= 1 }
     return UnsafeBufferPointer(rebasing: bytes[start..<end])
   }
 
@@ -428,8 +422,8 @@ package enum XMLText {
   ) -> UnsafeBufferPointer<UInt8> {
     let inner = trimmed(bytes)
     guard !inner.allSatisfy({ (0x30...0x39).contains($0) }) else { return inner }
-    let before = bytes.prefix(while: isSpace)
-    let behind = bytes.suffix(from: (bytes.lastIndex { !isSpace($0) } ?? bytes.startIndex) + 1)
+    let before = bytes.prefix(while: { $0.isWhiteSpace })
+    let behind = bytes.suffix(from: (bytes.lastIndex { !$0.isWhiteSpace } ?? bytes.startIndex) + 1)
     let start = before.allSatisfy { $0 == 0x20 } ? bytes.startIndex : before.endIndex
     let end = behind.allSatisfy { $0 == 0x20 } ? bytes.endIndex : behind.startIndex
     return UnsafeBufferPointer(rebasing: bytes[start..<end])

@@ -1,3 +1,5 @@
+import QuirePagination
+
 /// A validator of UTF-8 (RFC 3629), which checks ASCII at the speed of memory.
 enum UTF8Checker {
   private static let highBits: UInt64 = 0x8080_8080_8080_8080
@@ -117,7 +119,7 @@ enum UTF8Checker {
       let stop = min(index + 8, end)
       while index < stop {
         let byte = bytes[index]
-        if byte == 0xEF || byte < 0x20 && !XMLText.isSpace(byte) { return index }
+        if byte == 0xEF || byte < 0x20 && !byte.isWhiteSpace { return index }
         index += 1
       }
     }

@@ -73,7 +73,7 @@ struct XMLInput {
     if !finding.encoding.isUnicode { repairs.insert(.legacyEncodings) }
     var rest = head[finding.markLength...]
     if leniency.contains(.leadingWhiteSpace), finding.encoding.isASCIICompatible {
-      let space = rest.prefix(64).prefix(while: XMLText.isSpace)
+      let space = rest.prefix(64).prefix(while: \.isWhiteSpace)
       if !space.isEmpty {
         rest = rest[space.endIndex...]
         repairs.insert(.leadingWhiteSpace)

@@ -36,7 +36,7 @@ enum XMLSniffer {
   /// many have arrived: the ends of slices must make no difference.
   private static func text(of head: [UInt8]) -> ArraySlice<UInt8> {
     let start = head.starts(with: mark) ? mark.count : 0
-    let space = head[start...].prefix(longest - start).prefix(while: XMLText.isSpace)
+    let space = head[start...].prefix(longest - start).prefix(while: \.isWhiteSpace)
     return space.endIndex == longest ? [] : head[space.endIndex...].prefix(longest)
   }
 
@@ -104,7 +104,7 @@ enum XMLSniffer {
     guard
       let place = declaration.indices.first(where: { declaration[$0...].starts(with: key) })
     else { return nil }
-    let value = declaration[(place + key.count)...].drop { XMLText.isSpace($0) || $0 == 0x3D }
+    let value = declaration[(place + key.count)...].drop { $0.isWhiteSpace || $0 == 0x3D }
     guard let quote = value.first, quote == 0x22 || quote == 0x27 else { return nil }
     return String(decoding: value.dropFirst().prefix { $0 != quote }, as: UTF8.self)
   }
@@ -113,7 +113,7 @@ enum XMLSniffer {
     let text = text(of: head).prefix(longestDoctype)
     let start = String(decoding: text.prefix(9), as: UTF8.self).lowercased()
     let isDoctype = start.hasPrefix("<!doctype")
-    let name = isDoctype ? text.dropFirst(9).drop(while: XMLText.isSpace) : text.dropFirst()
+    let name = isDoctype ? text.dropFirst(9).drop(while: \.isWhiteSpace) : text.dropFirst()
     if text.first == UInt8(ascii: "<"), isHTML(name) {
       throw .otherFormat(.html)
     }
@@ -125,7 +125,7 @@ enum XMLSniffer {
   /// Whether the text starts with the name `html`, or with a longer name of which only that is
   /// here.
   private static func isHTML(_ text: ArraySlice<UInt8>) -> Bool {
-    let name = text.prefix { !XMLText.isSpace($0) && $0 != 0x2F && $0 != 0x3E && $0 != 0x5B }
+    let name = text.prefix { !$0.isWhiteSpace && $0 != 0x2F && $0 != 0x3E && $0 != 0x5B }
     return String(decoding: name, as: UTF8.self).lowercased() == "html"
   }
 
