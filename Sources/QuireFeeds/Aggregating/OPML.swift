@@ -142,18 +142,13 @@ public struct OPML: Hashable, Sendable {
   /// Returns the text escaped for an attribute or an element, without characters that XML cannot
   /// hold.
   private static func escaped(_ text: String) -> String {
-    var escaped = ""
-    for scalar in text.unicodeScalars {
+    let scalars = text.unicodeScalars.filter { scalar in
       switch scalar {
-      case "&": escaped += "&amp;"
-      case "<": escaped += "&lt;"
-      case ">": escaped += "&gt;"
-      case "\"": escaped += "&quot;"
-      case "\n", "\r", "\t": escaped += "&#\(scalar.value);"
-      case "\u{0}"..."\u{1F}", "\u{FFFE}", "\u{FFFF}": break
-      default: escaped.unicodeScalars.append(scalar)
+      case "\n", "\r", "\t": true
+      case "\u{0}"..."\u{1F}", "\u{FFFE}", "\u{FFFF}": false
+      default: true
       }
     }
-    return escaped
+    return String(String.UnicodeScalarView(scalars)).escapedForXML
   }
 }

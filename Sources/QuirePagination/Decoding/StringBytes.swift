@@ -45,6 +45,21 @@ extension String {
     }
     return String(decoding: result, as: UTF8.self)
   }
+
+  /// The text as XML, for an element or for an attribute in double quotes. Line breaks and tabs are
+  /// references, because parsers read other ones in attributes as spaces.
+  package var escapedForXML: String {
+    unicodeScalars.reduce(into: "") { result, scalar in
+      switch scalar {
+      case "&": result += "&amp;"
+      case "<": result += "&lt;"
+      case ">": result += "&gt;"
+      case "\"": result += "&quot;"
+      case "\n", "\r", "\t": result += "&#\(scalar.value);"
+      default: result.unicodeScalars.append(scalar)
+      }
+    }
+  }
 }
 
 extension UInt8 {

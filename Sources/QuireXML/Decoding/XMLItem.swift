@@ -69,7 +69,7 @@ extension XMLIndex {
     var bytes = Array(own[..<nameEnd])
     for (prefix, namespace) in inherited {
       bytes += (prefix.isEmpty ? " xmlns=\"" : " xmlns:\(prefix)=\"").utf8
-      bytes += Self.escaped(namespace)
+      bytes += namespace.escapedForXML.utf8
       bytes.append(UInt8(ascii: "\""))
     }
     return bytes + own[nameEnd...]
@@ -98,16 +98,5 @@ extension XMLIndex {
       child += 1
     }
     return result
-  }
-
-  private static func escaped(_ text: String) -> [UInt8] {
-    text.utf8.flatMap { byte -> [UInt8] in
-      switch byte {
-      case UInt8(ascii: "&"): Array("&amp;".utf8)
-      case UInt8(ascii: "<"): Array("&lt;".utf8)
-      case UInt8(ascii: "\""): Array("&quot;".utf8)
-      default: [byte]
-      }
-    }
   }
 }
