@@ -60,6 +60,8 @@ struct ListingAudit: Sendable {
   private var suspect: HTTPPageInfo?
   /// The first page, if it is XML and the children of its root are the items.
   private var mixed: HTTPPageInfo?
+  /// The part of the request that keeps the continuation out of the only page.
+  private var filter: FieldFilter?
   /// The path of a link that is sent as a value.
   private var link: PagePath?
   private var isMidway = false
@@ -119,7 +121,11 @@ struct ListingAudit: Sendable {
     // An empty page behind the last one may count none.
     if !pageCounts.isEmpty, count > 0 { sawPageCount(of: info) }
     if pages == 1 {
-      if page.next != nil { link = unfollowedLink(in: info.document) }
+      if page.next != nil {
+        link = unfollowedLink(in: info.document)
+      } else {
+        filter = FieldFilter(of: info, pagination)
+      }
       let type = info.head.headerFields[.contentType] ?? ""
       if pagination.items == .root, type.contains("xml") { mixed = info }
     }
@@ -186,7 +192,11 @@ struct ListingAudit: Sendable {
     if let shortPage = shortPage(own) { warnings.append(shortPage) }
     // A listing is complete if it is empty, has all declared items, or says that it has ended.
     guard items > 0, declared != items, !hasRule else { return warnings }
-    if let next, own.rules { warnings.append(next.suggesting(among: values).warning(.next)) }
+    if let filter {
+      warnings.append(filter.warning)
+    } else if let next, own.rules {
+      warnings.append(next.suggesting(among: values).warning(.next))
+    }
     if warnings.isEmpty, pages == 1, !leadsOn, let suspect, let signs = signs(in: suspect) {
       warnings.append(signs)
     }

@@ -73,6 +73,53 @@ struct WarningTests {
     #expect(report.warnings.isEmpty, "\(report.warnings)")
   }
 
+  @Test(
+    "12-A2: a filter that keeps the continuation out of the only page is in the report, whatever the description",
+    arguments: [
+      (#"?fields=files(id)"#, "nextPageToken"), ("?$fields=files/id,kind", "nextPageToken"),
+      ("?fields=files&fields=kind", "nextPageToken"),
+      ("?fields=files(id),nextPageToken", nil), ("?fields=nextPageToken&fields=files", nil),
+      ("?fields=*,files(id)", nil), ("?fields=-files.name", nil), ("?fields=id,name", nil),
+      ("?fields%5Bfiles%5D=name", nil), ("?q=files", nil),
+    ] as [(String, String?)])
+  func filteredContinuation(query: String, missing: String?) async throws {
+    let own = Pagination(
+      next: .body("/nextPageToken"), send: .query("pageToken"), items: "/files")
+    for pagination in [Pagination.google.items(at: "/files"), own] {
+      let walk = PageClient(transport: Answers([#"{"files":[{"id":"1"}]}"#])).cursor(
+        of: JSONValue.self, at: "https://l.test/\(query)", pagination: pagination
+      ).walk()
+      for try await _ in walk {}
+      let filtered = walk.report.warnings.filter { $0.code == .filteredContinuation }
+      #expect(filtered.isEmpty == (missing == nil), "\(walk.report.warnings)")
+      if let missing {
+        #expect(walk.report.warnings.count == 1, "\(walk.report.warnings)")
+        #expect(filtered.first?.message.hasSuffix("Add \(missing) to it.") == true)
+      }
+    }
+  }
+
+  @Test("12-A2: so is a query of GraphQL that asks for no pageInfo, and no end that a page has")
+  func filteredQuery() async throws {
+    let pagination = Pagination(
+      next: .body("/data/items/pageInfo/endCursor"), send: .jsonBody("/variables/after"),
+      items: "/data/items/nodes")
+    let pages = [
+      (#"{"data":{"items":{"nodes":[1]}}}"#, 1),
+      (#"{"data":{"items":{"nodes":[1],"pageInfo":{"endCursor":null}}}}"#, 0),
+    ]
+    for (page, count) in pages {
+      let walk = PageClient(transport: Answers([Answers.Answer(stringLiteral: page)])).cursor(
+        of: Int.self, at: "https://l.test/", pagination: pagination,
+        request: PageClient.RequestOptions(
+          method: .post, body: .json(["query": "{ items { nodes { id } } }"]))
+      ).walk()
+      for try await _ in walk {}
+      let warnings = walk.report.warnings
+      #expect(warnings.count { $0.code == .filteredContinuation } == count, "\(warnings)")
+    }
+  }
+
   @Test("12-A2: a first page that is shorter than was asked for is in the report as a doubt")
   func shortFirstPage() async throws {
     let pagination = Pagination(
