@@ -183,7 +183,9 @@ final class WalkObservation: Sendable {
   }
 
   private func walk(of listing: Listing) -> ObservedWalk {
-    // Several tasks use one reader if pages are read on a guess. They share one walk.
+    // Several tasks use one reader if pages are read on a guess. They share one walk, and all need
+    // what `began` returns, so they wait for it at the lock. It cannot come back to the lock, because
+    // a page is read only by an async call.
     walk.withLock { walk in
       if let walk { return walk }
       let request = listing.engine.first
