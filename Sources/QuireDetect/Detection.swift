@@ -180,9 +180,11 @@ extension Pagination {
 }
 
 extension Pagination.Preset {
-  /// Returns the preset as a Swift expression, with its items at `place` if that is not nil.
-  func swift(at place: PagePath?) -> String {
-    ".\(name)" + (place.map { ".items(at: \($0.swift))" } ?? "")
+  /// Returns the preset, or its variant, as a Swift expression, with its items at `place` if that is
+  /// not nil.
+  func swift(of variant: String? = nil, at place: PagePath?) -> String {
+    (variant.map { "try .preset(named: \($0.swiftLiteral))" } ?? ".\(name)")
+      + (place.map { ".items(at: \($0.swift))" } ?? "")
   }
 }
 

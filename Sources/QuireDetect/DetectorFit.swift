@@ -45,8 +45,7 @@ struct DetectorFit {
 
   /// The description as a Swift expression.
   var swift: String {
-    if let variant { return "try .preset(named: \(variant.swiftLiteral))" }
-    return preset?.swift(at: place) ?? pagination.swift
+    preset?.swift(of: variant, at: place) ?? pagination.swift
   }
 
   /// Whether the continuation cannot be followed.

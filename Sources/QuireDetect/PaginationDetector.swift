@@ -112,10 +112,12 @@ struct PaginationDetector {
   private func variants(of preset: PaginationVocabulary.Entry) -> [DetectorFit] {
     preset.variants.compactMap { name, pagination in
       if preset.isGeneric, !pagination.next.isCounter { return nil }
-      guard var fit = fit(of: pagination.fitted(to: answer.request), preset: preset.preset),
-        fit.itemCount > 0, fit.isDistinctive || !preset.isGeneric
+      let example = pagination.example.fitted(to: answer.request)
+      guard var fit = fit(of: example, preset: preset.preset), fit.itemCount > 0,
+        fit.isDistinctive || !preset.isGeneric
       else { return nil }
       fit.variant = name
+      fit.place = pagination.items.missingPath
       return fit
     }
   }
@@ -212,8 +214,8 @@ extension PaginationDetector {
   /// the fitted one.
   private func whole(_ fit: DetectorFit) -> Pagination {
     guard let preset = fit.preset else { return fit.pagination }
-    if let variant = fit.variant { return preset.pagination(named: variant) ?? fit.pagination }
-    let whole = fit.place.map { preset.pagination.items(at: .path($0)) } ?? preset.pagination
+    let named = fit.variant.flatMap(preset.pagination(named:)) ?? preset.pagination
+    let whole = fit.place.map { named.items(at: .path($0)) } ?? named
     return whole.example.fitted(to: answer.request) == fit.pagination ? whole : fit.pagination
   }
 

@@ -34,9 +34,7 @@ struct PaginationVocabulary: Sendable {
       traits = PaginationVocabulary.traitParts(
         of: preset.pagination.example.fitted(to: PageRequest(url: "")))
       variants = preset.aliases.compactMap { name in
-        preset.pagination(named: name).flatMap {
-          $0 == preset.pagination ? nil : (name, $0.example)
-        }
+        preset.pagination(named: name).flatMap { $0 == preset.pagination ? nil : (name, $0) }
       }
     }
   }

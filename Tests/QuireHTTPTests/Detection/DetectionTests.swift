@@ -487,6 +487,18 @@ struct DetectionTests {
     }
   }
 
+  @Test("A variant that leaves the place of its items open is proposed with the place of the page")
+  func placedVariant() throws {
+    let document = try JSONDocument(Array(#"{"incidents":[{"id":1}],"next_cursor":"x"}"#.utf8))
+    let detector = try PaginationDetector(
+      PageAnswer(
+        request: PageRequest(url: url), url: url, status: 200, headerFields: [:],
+        document: document, position: .start))
+    let fit = try #require(detector.fits().first { $0.variant == "pagerDutyCursor" })
+    #expect(fit.place == "/incidents")
+    #expect(fit.swift == #"try .preset(named: "pagerDutyCursor").items(at: "/incidents")"#)
+  }
+
   @Test("A page that arrives in many slices is not copied for each of them")
   func slices() throws {
     struct Session: PageDecoding {
