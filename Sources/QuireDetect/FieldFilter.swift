@@ -10,22 +10,22 @@ extension WalkReport.Warning.Code {
 }
 
 /// A part of a request that names the members that the answer is to have, and leaves the
-/// continuation out, such as Google's `fields=items(id)` or a query of GraphQL without its
-/// `pageInfo`.
+/// continuation out, such as Google's `fields=items(id)`, eBay's `<OutputSelector>` or a query of
+/// GraphQL without its `pageInfo`.
 ///
 /// Most parameters of this kind are about the members of an item, and do not name the list: OData's
 /// `$select`, JSON:API's `fields[articles]`, the `fields` of Jira. They leave nothing else out.
 struct FieldFilter: Sendable {
   /// The name of the parameter, the header field or the member of the body.
   private let name: String
-  /// The place of the continuation.
-  private let missing: PagePath
+  /// The names of the members that say whether another page follows, any of which is enough.
+  private let missing: [String]
 
   /// Finds the filter in the request of a page; nil if it has none, or if the page says whether
   /// another one follows.
   init?(of page: HTTPPageInfo, _ pagination: Pagination) {
     let ends = Self.ends(of: pagination)
-    guard let missing = ends.first else { return nil }
+    guard !ends.isEmpty else { return nil }
     let isSaid = ends.contains {
       (try? page.document.count(at: $0, outsideItemsOf: pagination.items)) != nil
     }
@@ -42,7 +42,7 @@ struct FieldFilter: Sendable {
         return own.isEmpty || !own.isDisjoint(with: named)
       }
       if namesList, !namesEnd, !parts.contains("*") {
-        (self.name, self.missing) = (name, missing)
+        (self.name, missing) = (name, ends.compactMap { Self.names(in: $0.text).last })
         return
       }
     }
@@ -51,12 +51,11 @@ struct FieldFilter: Sendable {
 
   /// The warning about a listing of one page.
   var warning: WalkReport.Warning {
-    let member = Self.names(in: missing.text).last ?? missing.text
-    return .init(
+    .init(
       .filteredContinuation,
-      "\(ServerText(name)) in the request says what the answer is to have and leaves out what is at "
-        + "\(missing.place), so nothing says whether another page follows: the listing may be longer. "
-        + "Add \(ServerText(member)) to it.")
+      "\(ServerText(name)) in the request says what the answer is to have and leaves out what says "
+        + "whether another page follows: the listing may be longer. Add "
+        + "\(missing.map { ServerText($0).description }.joined(separator: " or ")) to it.")
   }
 
   /// The paths that say whether another page follows: those of the continuation or, where pages are
@@ -64,24 +63,34 @@ struct FieldFilter: Sendable {
   private static func ends(of pagination: Pagination) -> [PagePath] {
     let paths = pagination.next.bodyPaths
     guard paths.isEmpty else { return paths }
-    return pagination.end.compactMap { rule in
-      guard case .flag(let flag) = rule, flag.ifAbsent == .end, case .body(let path) = flag.source
-      else { return nil }
-      return path
+    return pagination.end.flatMap { rule -> [PagePath] in
+      guard case .flag(let flag) = rule, flag.ifAbsent == .end else { return [] }
+      return flag.source.parts.compactMap { part -> PagePath? in
+        if case .body(let path) = part { path } else { nil }
+      }
     }
   }
 
   /// Returns the parts of a request that look like filters.
   private static func filters(of request: PageRequest) -> [(name: String, value: String)] {
-    let query = QueryString((try? URLReference(request.url))?.query)
-    var parts: [(name: String, value: String)] = query.pairs.map {
-      ($0.name, PercentEncoding.decode($0.encoded, plusIsSpace: true))
-    }
-    parts += request.headerFields.map { ($0.name.rawName, $0.value) }
-    if case .json(.object(let members)) = request.body {
-      parts += members.map { ($0.name, $0.value.string ?? $0.value.description) }
+    var parts = decoded(QueryString((try? URLReference(request.url))?.query))
+    parts += request.headerFields.map { (name: $0.name.rawName, value: $0.value) }
+    switch request.body {
+    case .json(.object(let members)):
+      parts += members.map { (name: $0.name, value: $0.value.string ?? $0.value.description) }
+    case .form(let text): parts += decoded(QueryString(text))
+    // The element may occur several times, and no other name of the body is that of a list.
+    case .xml(let text) where text.contains("<OutputSelector>"):
+      parts.append((name: "OutputSelector", value: text))
+    case .json, .xml, .bytes, .none: break
     }
     return parts.filter { isFilter($0.name, $0.value) }
+  }
+
+  private static func decoded(_ query: QueryString) -> [(name: String, value: String)] {
+    query.pairs.map {
+      (name: $0.name, value: PercentEncoding.decode($0.encoded, plusIsSpace: true))
+    }
   }
 
   private static func isFilter(_ name: String, _ value: String) -> Bool {

@@ -120,6 +120,26 @@ struct WarningTests {
     }
   }
 
+  @Test(
+    "12-A2: so is a selector of XML that leaves out the flag which ends a counted listing",
+    arguments: [("", 1), ("<OutputSelector>HasMoreItems</OutputSelector>", 0)])
+  func filteredFlag(selector: String, count: Int) async throws {
+    let page =
+      "<GetSellerListResponse><ItemArray><Item><ItemID>1</ItemID></Item></ItemArray></GetSellerListResponse>"
+    let request = """
+      <GetSellerListRequest><OutputSelector>ItemArray.Item.ItemID</OutputSelector>\(selector)\
+      <Pagination><PageNumber>1</PageNumber></Pagination></GetSellerListRequest>
+      """
+    let walk = PageClient(transport: Answers([Answers.Answer(stringLiteral: page)])).cursor(
+      of: RawItem.self, at: "https://l.test/",
+      pagination: Pagination.ebayTrading.items(at: "/GetSellerListResponse/ItemArray/Item"),
+      request: PageClient.RequestOptions(method: .post, body: .xml(request))
+    ).walk()
+    for try await _ in walk {}
+    let warnings = walk.report.warnings
+    #expect(warnings.count { $0.code == .filteredContinuation } == count, "\(warnings)")
+  }
+
   @Test("12-A2: a first page that is shorter than was asked for is in the report as a doubt")
   func shortFirstPage() async throws {
     let pagination = Pagination(
