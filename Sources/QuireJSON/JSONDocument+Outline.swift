@@ -151,16 +151,18 @@ extension JSONDocument {
   /// Checks that no object outside the items has a name twice: RFC 8259 section 4 leaves open which
   /// one counts, so two parsers could read different continuation tokens.
   ///
-  /// The envelope is everything except the arrays at the selector's paths. Objects inside items are
+  /// The envelope is everything except the items at the selector's paths. Objects inside items are
   /// left to their decoder; Foundation's takes the first of two members. Throws `shape` with the
   /// name and its byte. The time is linear in the envelope, even if a server chooses names against
   /// hashing.
   func checkEnvelope(outside selector: Pagination.Items) throws {
+    let isMatched = selector.arrangement == .matches
     var items: Set<Int> = []
     for path in selector.paths {
-      if let node = try find(path).node,
-        word(at: node).kind == .array || selector.admitsOne && node > 0
-      {
+      let nodes =
+        try isMatched ? findAll(path) ?? [] : [find(path).node].compactMap(\.self)
+      for node in nodes
+      where isMatched || word(at: node).kind == .array || selector.admitsOne && node > 0 {
         items.insert(node)
       }
     }

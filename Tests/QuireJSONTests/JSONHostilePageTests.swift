@@ -55,6 +55,14 @@ struct JSONHostilePageTests {
     #expect(error?.message.contains(#""name\u0037" occurs twice"#) == true)
   }
 
+  @Test("J4: a name that comes twice in an item is its decoder's, whichever list the item is in")
+  func itemsOfManyLists() throws {
+    let items = try JSONDocument(page(#"{"g":[{"i":[{"a":1}]},{"i":[{"a":2,"a":3}]}]}"#))
+    #expect(throws: Never.self) { try items.checkEnvelope(outside: "/g/*/i") }
+    let beside = try JSONDocument(page(#"{"g":[{"i":[]},{"i":[],"b":2,"b":3}]}"#))
+    #expect(throws: PageError.self) { try beside.checkEnvelope(outside: "/g/*/i") }
+  }
+
   @Test("J2: a number beyond the limit costs only whoever asks for it")
   func longNumber() throws {
     let document = try JSONDocument(
