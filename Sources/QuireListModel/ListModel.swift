@@ -70,6 +70,9 @@ public final class ListModel<Item: Sendable, ID: Hashable & Sendable> {
     rows = ListRows(id: id)
     keeper = store.map { ListKeeper($0) }
     shown = Snapshot(list: list.snapshot, id: id, isEqual: isEqual)
+    keeper?.onChange = { [weak self] in
+      if let self { self.show(self.shown.list) }
+    }
     let signals = list.listen()
     Task { [weak self] in
       while await signals.next() != nil {

@@ -96,6 +96,8 @@ public actor MemoryListStore<Item: Sendable>: ListStore {
   private var waiting: [(page: StoredPage<Item>, index: Int, isLast: Bool)] = []
   private var writer: Task<Void, Never>?
   private(set) var error: (any Error)?
+  /// Called when the store has failed, or works again.
+  var onChange: () -> Void = {}
 
   init(_ store: any ListStore<Item>) { self.store = store }
 
@@ -167,6 +169,7 @@ public actor MemoryListStore<Item: Sendable>: ListStore {
   /// Writes the waiting pages. After an error, the pages after the failed one are dropped too; the
   /// next snapshot brings them again.
   private func writeAll() async {
+    let hadError = error != nil
     while !waiting.isEmpty {
       let (page, index, isLast) = waiting.removeFirst()
       do {
@@ -179,6 +182,7 @@ public actor MemoryListStore<Item: Sendable>: ListStore {
       }
     }
     writer = nil
+    if hadError || error != nil { onChange() }
   }
 
   /// Waits until everything is written.

@@ -147,6 +147,29 @@ import Testing
     #expect(model.snapshot.storeError as? ScriptedFailure == ScriptedFailure("write"))
   }
 
+  @Test(
+    "18-Store: a store that fails after the list has changed is told of when it does",
+    .timeLimit(.minutes(15)))
+  func failsLater() async throws {
+    struct Broken: ListStore {
+      let gate: Gate
+      func pages() -> [StoredPage<Row>] { [] }
+      func keep(_ page: StoredPage<Row>, at index: Int, isLast: Bool) async throws {
+        try await gate.wait()
+        throw ScriptedFailure("write")
+      }
+    }
+    let gate = Gate()
+    let model = ListModel(Cursor(rows([[0]])), options: .byHand, store: Broken(gate: gate))
+    try await model.start()
+    var changes = model.changes.makeAsyncIterator()
+    #expect(await changes.next()?.snapshot.storeError == nil)
+    gate.openUp()
+    var error: (any Error)?
+    while error == nil, let change = await changes.next() { error = change.snapshot.storeError }
+    #expect(error as? ScriptedFailure == ScriptedFailure("write"))
+  }
+
   @Test("18-Store: behind a page that could not be kept none is, until it is")
   func failsForATime() async throws {
     actor Failing: ListStore {
