@@ -331,16 +331,9 @@ extension XMLParserState {
   /// Returns libxml2's message, which quotes names of the page, on one line of bounded length.
   private static func words(of error: xmlError) -> String {
     guard let message = error.message else { return "error \(error.code)" }
-    let text = String(cString: message).unicodeScalars.map {
-      "\n\r\t".contains(Character($0)) ? " " : $0
-    }
-    return ServerText(String(String.UnicodeScalarView(text)).trimmedWords, limit: 200).description
+    let words = String(cString: message).split(whereSeparator: \.isWhitespace)
+    return ServerText(words.joined(separator: " "), limit: 200).description
   }
-}
-
-extension String {
-  /// The text with single spaces between words and none at the ends.
-  fileprivate var trimmedWords: String { split(separator: " ").joined(separator: " ") }
 }
 
 /// The functions that libxml2 calls, with the parser's state as their first argument.
