@@ -65,9 +65,9 @@ final class XMLIndex: @unchecked Sendable {
     _ tape: XMLTape, names: [Name], quotedNames: [[UInt8]], repairs: XMLLeniency, numberLength: Int
   ) {
     self.tape = tape
-    records = UnsafeBufferPointer(start: tape.records.base, count: tape.records.count)
-    source = UnsafeBufferPointer(start: tape.source.base, count: tape.source.count)
-    composed = UnsafeBufferPointer(start: tape.composed.base, count: tape.composed.count)
+    records = tape.records.elements
+    source = tape.source.elements
+    composed = tape.composed.elements
     self.names = names
     self.quotedNames = quotedNames
     self.repairs = repairs

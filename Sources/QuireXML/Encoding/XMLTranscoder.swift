@@ -94,8 +94,7 @@ struct XMLTranscoder {
     carry = []
     output.append(contentsOf: slice)
     while from < output.count {
-      let end = UTF8Checker.checkedEnd(
-        UnsafeBufferPointer(start: output.base, count: output.count), from: from)
+      let end = UTF8Checker.checkedEnd(output.elements, from: from)
       let rest = output.count - end
       if rest == 0 { break }
       let tail = UnsafeBufferPointer(start: output.base + end, count: rest)

@@ -16,6 +16,10 @@ struct XMLBuffer<Element: BitwiseCopyable> {
     base = Self.memory(nil, 0, capacity: self.capacity)
   }
 
+  /// The elements, which stand until the buffer changes.
+  @inline(__always)
+  var elements: UnsafeBufferPointer<Element> { UnsafeBufferPointer(start: base, count: count) }
+
   func release() { quire_memory_release(base, capacity * MemoryLayout<Element>.stride) }
 
   @inline(__always)

@@ -39,8 +39,7 @@ package struct XMLPageParser {
 
   /// Calls `body` with the text received so far, in UTF-8, without copying it.
   package func withTextSoFar(_ body: (UnsafeBufferPointer<UInt8>) throws -> Void) throws {
-    let source = parser.state.pointee.tape.source
-    try body(UnsafeBufferPointer(start: source.base, count: source.count))
+    try body(parser.state.pointee.tape.source.elements)
   }
 
   /// Ends the text, and returns it in UTF-8, without a byte order mark.

@@ -246,8 +246,8 @@ struct XMLParserState {
   mutating func takeItems(_ items: XMLItemTracker) -> XMLTape {
     var old = tape
     let rest = old.split(
-      items: UnsafeBufferPointer(start: items.complete.base, count: items.complete.count),
-      keptItem: items.kept, openItem: items.open?.node, place: min(max(place, 0), fed))
+      items: items.complete.elements, keptItem: items.kept, openItem: items.open?.node,
+      place: min(max(place, 0), fed))
     tape = rest.tape
     fed -= rest.forgotten
     if let offset = faultOffset { faultOffset = offset - rest.forgotten }

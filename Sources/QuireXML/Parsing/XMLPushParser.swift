@@ -95,10 +95,8 @@ final class XMLPushParser {
     } catch {
       throw XMLFault(error)
     }
-    let source = state.pointee.tape.source
     let limit = state.pointee.limits.textBytes
-    let text = UnsafeBufferPointer(start: source.base, count: source.count)
-    guard textGuard.openLength(in: text) <= limit else {
+    guard textGuard.openLength(in: state.pointee.tape.source.elements) <= limit else {
       throw XMLFault(
         .limit(
           what: "bytes of text between two tags", limit: limit, property: "XMLLimits.textBytes"))
@@ -115,10 +113,7 @@ final class XMLPushParser {
   }
 
   /// The page's text so far, in UTF-8.
-  var text: [UInt8] {
-    let source = state.pointee.tape.source
-    return Array(UnsafeBufferPointer(start: source.base, count: source.count))
-  }
+  var text: [UInt8] { Array(state.pointee.tape.source.elements) }
 
   /// Ends the page.
   ///
@@ -196,10 +191,7 @@ final class XMLPushParser {
 
   /// The complete items that were not taken.
   var wholeItems: [Int] {
-    guard let items = state.pointee.items else { return [] }
-    return UnsafeBufferPointer(start: items.complete.base, count: items.complete.count).map {
-      Int($0)
-    }
+    state.pointee.items?.complete.elements.map { Int($0) } ?? []
   }
 
   /// The number of items taken, without the last one, which is still in the index.
@@ -290,7 +282,7 @@ final class XMLPushParser {
         .limit(what: "bytes", limit: XMLRecord.maximumOffset, property: nil),
         at: source.count)
     }
-    let bytes = UnsafeBufferPointer(start: source.base, count: source.count)
+    let bytes = source.elements
     while true {
       let start = state.pointee.fed
       switch scanner.piece(of: bytes, from: start, isLast: isLast) {
