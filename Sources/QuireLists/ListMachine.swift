@@ -6,7 +6,6 @@ import QuireCore
 /// or else the one that is due.
 struct ListMachine<Item: Sendable>: Sendable {
   typealias Content = ListContent<Item>
-  typealias Load = ListLoad
 
   enum Activity: Sendable {
     /// → `loading`
@@ -19,7 +18,7 @@ struct ListMachine<Item: Sendable>: Sendable {
 
   /// A running load.
   struct Running: Sendable {
-    var load: Load
+    var load: ListLoad
     var id: Int
     /// Whether the load is a retry of one that failed.
     var isRetry = false
@@ -28,7 +27,7 @@ struct ListMachine<Item: Sendable>: Sendable {
   /// A caller that waits for a load.
   struct Waiter: Sendable {
     enum Wish: Hashable {
-      case load(Load)
+      case load(ListLoad)
       /// The wish of a loop for the page after its last one.
       case page(after: Content.Place?)
       case navigate(PageCommand)
@@ -56,7 +55,7 @@ struct ListMachine<Item: Sendable>: Sendable {
     var wake: [(ticket: Int, outcome: Outcome)] = []
     /// The load to start. `from` is the start of its walk; nil if it continues the walk of an end
     /// or starts with the first page.
-    var start: (load: Load, id: Int, from: ListStart?)?
+    var start: (load: ListLoad, id: Int, from: ListStart?)?
     /// The number of the load to cancel.
     var cancel: Int?
     /// Whether the walk of the last load replaces the current one.
@@ -139,7 +138,7 @@ struct ListMachine<Item: Sendable>: Sendable {
   }
 
   /// Returns the page held that a load reads again; nil if there is none.
-  func held(by load: Load) -> Page<Item>? {
+  func held(by load: ListLoad) -> Page<Item>? {
     switch load {
     case .reload: content.pages.first { $0.position == start }
     case .again(let ordinal, _):
@@ -165,7 +164,7 @@ struct ListMachine<Item: Sendable>: Sendable {
 
   // MARK: Starting and cancelling
 
-  mutating func start(_ load: Load, _ effects: inout Effects, isRetry: Bool = false) {
+  mutating func start(_ load: ListLoad, _ effects: inout Effects, isRetry: Bool = false) {
     loads += 1
     if !load.isBeside { isInitial = content.pages.allSatisfy(\.items.isEmpty) }
     activity = .loading(Running(load: load, id: loads, isRetry: isRetry))

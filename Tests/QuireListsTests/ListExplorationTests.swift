@@ -19,7 +19,7 @@ import Testing
     static let pages = 3
 
     var machine: Machine
-    var running: (load: Machine.Load, id: Int)?
+    var running: (load: ListLoad, id: Int)?
     var isCancelled = false
     var waiting: [Int] = []
     var tickets = 0
@@ -89,7 +89,7 @@ import Testing
       return perform(effects)
     }
 
-    private mutating func page(_ load: Machine.Load) -> LoadedPage<Int> {
+    private mutating func page(_ load: ListLoad) -> LoadedPage<Int> {
       switch load {
       case .before:
         before -= 1
@@ -177,11 +177,11 @@ import Testing
         var hasSought: Bool
       }
 
-      var load: Machine.Load?
+      var load: ListLoad?
       var flags: [Bool]
       var numbers: [Int]
       var pages: [[Int]]
-      var late: Machine.Load?
+      var late: ListLoad?
       var waiters: [Waiter]
       var place: Machine.Content.Place?
       var settled: String
@@ -192,7 +192,7 @@ import Testing
       var flags = [isCancelled, content.isBegun, content.hasLoaded]
       if case .loading(let load) = machine.activity { flags.append(load.isRetry) }
       var ends: [Int] = []
-      var failed: Machine.Load?
+      var failed: ListLoad?
       switch content.tail {
       case .open: ends.append(0)
       case .failed(let load, _, let isShown):
