@@ -101,6 +101,6 @@ struct FieldFilter: Sendable {
 
   /// Returns the names in a path or a filter, whatever separates them.
   private static func names(in text: some StringProtocol) -> [String] {
-    text.split { !$0.isLetter && !$0.isNumber && $0 != "_" }.map(String.init)
+    text.split { !$0.isLetter && !$0.isNumber && $0 != "_" }.map { String($0) }
   }
 }

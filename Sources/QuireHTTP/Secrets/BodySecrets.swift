@@ -35,7 +35,7 @@ enum BodySecrets {
   ) -> [(name: String, value: String)] {
     switch value {
     case .null, .bool: return []
-    case .number(let text), .string(let text): return secret.map { [($0, text)] } ?? []
+    case .number(let text), .string(let text): return secret.map { [(name: $0, value: text)] } ?? []
     case .array(let elements):
       return elements.flatMap { element in
         let field = secret == nil ? headerField(element) : nil

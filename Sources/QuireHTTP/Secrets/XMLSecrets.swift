@@ -87,7 +87,7 @@ struct XMLSecrets {
     }
     if secret == nil {
       let name = attributes.first { NamedSecret.isName($0.name) && NamedSecret.matches($0.value) }
-      secret = name.map { ($0.value, depth) }
+      secret = name.map { (name: $0.value, depth: depth) }
     }
     for (name, value) in attributes
     where isWithin || SecretName.matches(name) || secret != nil && NamedSecret.isValue(name) {
@@ -119,7 +119,7 @@ struct XMLSecrets {
   private mutating func endElement() {
     if let naming, naming.depth >= depth {
       let text = String(decoding: naming.text, as: UTF8.self).trimmingBlanks
-      named = NamedSecret.matches(text) ? (text, naming.depth) : nil
+      named = NamedSecret.matches(text) ? (secret: text, depth: naming.depth) : nil
       self.naming = nil
     } else if let named, named.depth > depth {
       self.named = nil
