@@ -146,11 +146,18 @@ package struct Redactor: Sendable {
 
   /// Returns at most 256 bytes of a body, printable and without secrets. Contains no line breaks or
   /// escapes that could disturb a log.
+  ///
+  /// Long secrets that the body itself names are removed, too: the answer to a request for a token
+  /// is one. Shorter ones are left, because errors name parameters by members such as `key`.
   func snippet(_ body: some Collection<UInt8>) -> String {
     // Redacted before truncation, which could leave half a secret.
     let isWhole = body.count <= Self.longestScrubbed
     let text = String(decoding: body.prefix(Self.longestScrubbed), as: UTF8.self)
-    return ServerText(onOneLine(isWhole ? text : text + "…")).description
+    let named = BodySecrets.all(in: .bytes(Array(body.prefix(Self.longestSearched))))
+      .map { Array($0.value.utf8) }.filter { $0.count >= Self.shortestNamed }
+    // A hostile body may name thousands, and those that begin beyond the text are not shown.
+    let own = Redactor(fields: [:], urls: [], known: Array(named.prefix(Self.mostNamed)))
+    return ServerText(onOneLine(own.scrub(isWhole ? text : text + "…"))).description
   }
 
   /// Returns `text` on one line, without secrets, and with unprintable characters escaped.
@@ -168,6 +175,11 @@ package struct Redactor: Sendable {
 
   private static let ellipsis = Array("…".utf8)
   private static let longestScrubbed = 4 << 10
+  /// The number of bytes of an answer that are searched for secrets by name: tokens are long.
+  private static let longestSearched = 64 << 10
+  /// The length in bytes of the shortest secret that is known only by its name in an answer.
+  private static let shortestNamed = 16
+  private static let mostNamed = 32
   /// The number of bytes before a cut in which a secret may begin; enough for one in many escapes.
   private static let longestBeginning = 4 << 10
 

@@ -113,6 +113,24 @@ struct RedactorTests {
     #expect(redactor.snippet(Array("a short one".utf8)) == "a short one")
   }
 
+  @Test(
+    "H-8: the beginning of a body shows no secret that the body itself names, such as a token",
+    arguments: [
+      (
+        #"{"access_token":"ya29.a0AfH6SMBx\/yz01","expires_in":3599}"#,
+        #"{"access_token":"…","expires_in":3599}"#
+      ),
+      ("access_token=gho_16C7e42F292c6912E771&scope=repo", "access_token=…&scope=repo"),
+      (
+        "<r><AccessToken>ya29.a0AfH6SMBxyz01</AccessToken></r>",
+        "<r><AccessToken>…</AccessToken></r>"
+      ),
+      (#"{"error":"unknown","key":"per_page"}"#, #"{"error":"unknown","key":"per_page"}"#),
+    ])
+  func namedByTheBody(body: String, shown: String) {
+    #expect(redactor.snippet(body.utf8) == shown)
+  }
+
   @Test("H-8, L3: no part of a secret stays where a text is cut, wherever that is")
   func cuts() {
     let secret = "s3cr3t-token"
