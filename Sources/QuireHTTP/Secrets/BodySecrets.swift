@@ -104,7 +104,7 @@ enum NamedSecret {
   }
 
   private static let names: Set<String> = [
-    "field", "header", "id", "key", "name", "param", "parameter", "variable",
+    "field", "header", "key", "name", "param", "parameter", "variable",
   ]
   /// `string` and `data` follow a `key` in property lists.
   private static let values: Set<String> = [
