@@ -1,3 +1,9 @@
+#if canImport(Glibc)
+  import Glibc
+#else
+  import Darwin
+#endif
+
 /// An address of IPv4 or IPv6, independent of its notation.
 public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
   /// The kind of host that an address leads to.
@@ -56,14 +62,17 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     guard Self.mayBeAddress(text.utf8) else { return nil }
     var text = text[...]
     if text.hasPrefix("["), text.hasSuffix("]") { text = text.dropFirst().dropLast() }
+    // The system reads a text up to a blank or a zero.
+    guard text.utf8.allSatisfy({ $0 > 0x20 }) else { return nil }
     if text.contains(":") {
-      if let zone = text.firstIndex(of: "%") { text = text[..<zone] }
-      guard let bits = Self.ipv6(text) else { return nil }
-      self.init(ipv6: bits)
+      var bytes = in6_addr()
+      guard inet_pton(AF_INET6, String(text.prefix { $0 != "%" }), &bytes) == 1 else { return nil }
+      self.init(ipv6: withUnsafeBytes(of: bytes) { $0.reduce(0) { $0 << 8 | UInt128($1) } })
     } else {
       if text.hasSuffix(".") { text = text.dropLast() }
-      guard let bits = Self.ipv4(text) else { return nil }
-      self.init(ipv4: bits)
+      var bytes = in_addr()
+      guard inet_aton(String(text), &bytes) != 0 else { return nil }
+      self.init(ipv4: UInt32(bigEndian: bytes.s_addr))
     }
   }
 
@@ -91,67 +100,6 @@ public struct IPAddress: Hashable, Sendable, CustomStringConvertible {
     guard let first = text.first else { return false }
     return (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(first) || first == UInt8(ascii: "[")
       || text.contains(UInt8(ascii: ":"))
-  }
-
-  /// Parses one to four decimal, octal or hexadecimal numbers, of which the last fills the
-  /// remaining bytes.
-  private static func ipv4(_ text: Substring) -> UInt32? {
-    let parts = text.split(separator: ".", omittingEmptySubsequences: false)
-    guard (1...4).contains(parts.count) else { return nil }
-    var value: UInt64 = 0
-    for (index, part) in parts.enumerated() {
-      guard let number = number(part) else { return nil }
-      let isLast = index == parts.count - 1
-      let bits = isLast ? 8 * (5 - parts.count) : 8
-      guard number < 1 << UInt64(bits) else { return nil }
-      value = value << UInt64(bits) | number
-    }
-    return UInt32(value)
-  }
-
-  private static func number(_ text: Substring) -> UInt64? {
-    // Swift would read a sign, which no address has.
-    guard text.first?.isHexDigit == true,
-      text.allSatisfy({ $0.isASCII && ($0.isHexDigit || $0 == "x" || $0 == "X") })
-    else { return nil }
-    let lower = text.lowercased()
-    if lower == "0x" { return 0 }
-    if lower.hasPrefix("0x") { return UInt64(lower.dropFirst(2), radix: 16) }
-    if lower.count > 1, lower.hasPrefix("0") { return UInt64(lower, radix: 8) }
-    return UInt64(lower)
-  }
-
-  private static func ipv6(_ text: Substring) -> UInt128? {
-    var head = text
-    var tail: Substring?
-    if let gap = text.firstRange(of: "::") {
-      (head, tail) = (text[..<gap.lowerBound], text[gap.upperBound...])
-      guard tail?.firstRange(of: "::") == nil else { return nil }
-    }
-    guard let front = groups(head, isLast: tail == nil), let back = groups(tail ?? "", isLast: true)
-    else { return nil }
-    let count = front.count + back.count
-    guard tail == nil ? count == 8 : count <= 7 else { return nil }
-    let all = front + [UInt16](repeating: 0, count: 8 - count) + back
-    return all.reduce(0) { $0 << 16 | UInt128($1) }
-  }
-
-  private static func groups(_ text: Substring, isLast: Bool) -> [UInt16]? {
-    guard !text.isEmpty else { return [] }
-    var groups: [UInt16] = []
-    let parts = text.split(separator: ":", omittingEmptySubsequences: false)
-    for (index, part) in parts.enumerated() {
-      if isLast, index == parts.count - 1, part.contains(".") {
-        guard part.split(separator: ".").count == 4, let address = ipv4(part) else { return nil }
-        groups += [UInt16(address >> 16), UInt16(truncatingIfNeeded: address)]
-      } else {
-        guard (1...4).contains(part.utf8.count), part.allSatisfy(\.isHexDigit),
-          let group = UInt16(part, radix: 16)
-        else { return nil }
-        groups.append(group)
-      }
-    }
-    return groups
   }
 
   /// The dotted decimal form, or hexadecimal groups of which none is omitted.
