@@ -25,8 +25,8 @@ public struct Detection: Sendable {
     candidates.first { $0.confidence > .guess }
   }
 
-  /// The confidence of a detection in a candidate.
-  public enum Confidence: Int, Comparable, Sendable, CustomStringConvertible {
+  /// The confidence of a detection in a candidate, in ascending order.
+  public enum Confidence: Comparable, Sendable {
     /// Nothing contradicts the description, but nothing supports it either.
     case guess
     /// The answer supports the description weakly, or supports others as well.
@@ -36,19 +36,6 @@ public struct Detection: Sendable {
     /// The second page was loaded, and then the third one or the end of the listing. All their
     /// items are new.
     case verified
-
-    /// Orders from `guess` to `verified`.
-    public static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
-
-    /// The case's name.
-    public var description: String {
-      switch self {
-      case .guess: "guess"
-      case .possible: "possible"
-      case .likely: "likely"
-      case .verified: "verified"
-      }
-    }
   }
 }
 

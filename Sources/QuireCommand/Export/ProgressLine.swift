@@ -48,11 +48,7 @@ struct ProgressLine: Equatable {
     var text: String
     var worth: Worth
 
-    enum Worth: Int, Comparable {
-      case rate, size, pages, retries, items, bar, time, wait, name
-
-      static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
-    }
+    enum Worth: Comparable { case rate, size, pages, retries, items, bar, time, wait, name }
   }
 
   private var parts: [Part] {
