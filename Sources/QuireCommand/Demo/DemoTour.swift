@@ -30,7 +30,7 @@ enum DemoTour {
       isRight = isRight && matches
       rows.append(
         Line(
-          style: style.name, pages: outcome.pages, items: outcome.items,
+          style: style.name, pages: outcome.written.pages, items: outcome.written.items,
           seconds: outcome.elapsed / .seconds(1),
           end: outcome.endName(signal: nil) + (matches ? "" : ", WRONG RECORDS")))
     }

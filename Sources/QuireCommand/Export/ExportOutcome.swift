@@ -14,8 +14,8 @@ struct ExportOutcome: Sendable {
     /// The walk ended; its report says how.
     case walk
     /// Nothing was left to do: the destination already held everything, or as much as the limits
-    /// allow.
-    case nothing(ExportReport.End, Checkpoint?)
+    /// allow, as its report says.
+    case nothing
     /// The walk failed.
     case failed(PageError)
     /// A signal stopped the export.
@@ -27,23 +27,14 @@ struct ExportOutcome: Sendable {
   }
 
   var end = End.interrupted
-  private(set) var pages = 0
-  private(set) var items = 0
-  private(set) var bytesWritten = 0
-  /// The file that was written; nil if the output was not a file.
-  var output: FileRecord?
-  /// The file of bad items that was written; nil if there was none.
-  var badItemsOutput: FileRecord?
+  /// What was written, and the traffic of the written pages and of the page that failed.
+  private(set) var written = ExportReport()
+  /// The files that were written.
+  var files = WrittenRecord.Content()
   /// The translation of remedies into options of this command.
   let words: RemedyWords
-  /// Warnings about the files.
-  var fileWarnings: [String] = []
-  /// The traffic of the written pages and of the page that failed.
-  private(set) var traffic = WalkReport.Traffic.zero
   /// Everything that was transferred.
   var wire = WireObserver.Numbers()
-  /// The last total the server declared.
-  private(set) var total: Total?
   /// The position after the last written page; nil if nothing is left, or if the rest cannot be
   /// resumed.
   private(set) var checkpoint: Position?
@@ -52,10 +43,6 @@ struct ExportOutcome: Sendable {
   /// The report of the walk.
   var report = WalkReport()
   var elapsed: Duration = .zero
-  /// The number of items that the server declared and that are missing; and whether the destination
-  /// therefore keeps its earlier content.
-  private var missing = 0
-  private var isKept = false
   /// Whether the destination holds the checkpoint, so that the same command continues the export.
   private(set) var keepsCheckpoint = false
   /// Whether the command has `--restart`.
@@ -67,9 +54,6 @@ struct ExportOutcome: Sendable {
     checkpoint = start
   }
 
-  /// How the walk went on each time the server refused its cursor.
-  private(set) var recoveries: [PageRecovery] = []
-
   /// Whether the listing ended.
   var isComplete: Bool {
     if case .walk = end, case .exhausted = report.end { return true }
@@ -79,8 +63,9 @@ struct ExportOutcome: Sendable {
   /// The warnings for the caller, besides how the export ended.
   var warnings: [String] {
     let isFailed = if case .failed = end { true } else { false }
-    var warnings = fileWarnings + report.warnings.map(words.message)
+    var warnings = files.warnings + report.warnings.map(words.message)
     // A description has one way to recover.
+    let recoveries = written.recoveries
     if let recovery = recoveries.last {
       let count = recoveries.count > 1 ? " \(recoveries.count) times" : ""
       warnings.append("the server refused its own cursor\(count): \(recovery.consequence).")
@@ -89,7 +74,7 @@ struct ExportOutcome: Sendable {
       warnings.append(
         "what follows the last page cannot be reached: \(words.message(failure))")
     }
-    if isFailed, pages > 0, let word = checkpoint?.endWord {
+    if isFailed, written.pages > 0, let word = checkpoint?.endWord {
       let remedy = Remedy(
         .end, ["noNext:\(word)"], condition: "if that is how it says that no more follows")
       warnings.append(
@@ -98,30 +83,15 @@ struct ExportOutcome: Sendable {
     return warnings
   }
 
-  /// Takes over the state of the closed files.
-  mutating func takeContent(_ content: WrittenRecord.Content) {
-    (output, badItemsOutput) = (content.output, content.badItems)
-    bytesWritten = content.bytes
-    fileWarnings += content.warnings
-  }
-
   /// Takes over how the export ended.
   mutating func takeEnd(of report: ExportReport, keepsCheckpoint: Bool, restarts: Bool) {
     (self.keepsCheckpoint, self.restarts) = (keepsCheckpoint, restarts)
-    (pages, items, traffic) = (report.pages, report.items, report.traffic)
-    recoveries = report.recoveries
-    total = report.walk.total
-    if let kept = report.checkpoint {
-      (checkpoint, missing, isKept) = (kept.position, kept.missing ?? 0, kept.fellShort)
-    }
+    written = report
+    if let kept = report.checkpoint { checkpoint = kept.position }
     switch report.end {
     case .running, .complete, .truncationSuspected: end = .walk
     case .limit, .alreadyComplete:
-      if case .running = report.walk.end {
-        end = .nothing(report.end, report.checkpoint)
-      } else {
-        end = .walk
-      }
+      end = if case .running = report.walk.end { .nothing } else { .walk }
     case .cancelled: end = .interrupted
     case .failed(let failure as OutputFailure):
       end = failure.isClosedPipe ? .outputClosed : .outputFailed("\(failure)")
@@ -145,15 +115,19 @@ struct ExportOutcome: Sendable {
     whyNotResumable = ListingIdentity.whyNotResumable
   }
 
+  /// The number of items that the server declared and that are missing.
+  private var missing: Int { written.checkpoint?.missing ?? 0 }
+
+  /// Whether the destination held the whole export before.
+  private var heldAll: Bool { if case .alreadyComplete = written.end { true } else { false } }
+
   /// Returns the exit status. A walk that may have lost items has failed.
   func status(signal: Int32?) -> ExitStatus {
     switch end {
     case .walk:
       if case .truncationSuspected = report.end { return .failed }
       return .ended
-    case .nothing(.alreadyComplete, let checkpoint):
-      return checkpoint?.missing == nil ? .ended : .failed
-    case .nothing: return .ended
+    case .nothing: return heldAll && !written.isComplete ? .failed : .ended
     case .outputClosed: return .ended
     case .interrupted: return signal.map { .interrupted(signal: $0) } ?? .failed
     case .failed, .outputFailed: return .failed
@@ -164,7 +138,7 @@ struct ExportOutcome: Sendable {
   func endName(signal: Int32?) -> String {
     switch end {
     case .walk: return report.end.description
-    case .nothing(let end, _): return end.description
+    case .nothing: return written.end.description
     case .failed(let error): return WalkReport.End.failed(error).description
     case .interrupted: return "interrupted"
     case .outputClosed: return "output closed"
@@ -182,18 +156,18 @@ extension ExportOutcome {
     var status = status(signal: signal)
     if let explanation { Diagnostics.write("quire: \(explanation)") }
     for warning in warnings { Diagnostics.write("warning: \(warning)") }
-    var written = file
+    var stored = file
     do {
       try await file?.write(try json(signal: signal))
     } catch {
       if let file { Diagnostics.write("quire: \(file.failure(error))") }
       // Only a signal ends the wait for the reader of a pipe.
-      (status, written) = (Interruption.caught.map { .interrupted(signal: $0) } ?? .failed, nil)
+      (status, stored) = (Interruption.caught.map { .interrupted(signal: $0) } ?? .failed, nil)
     }
     if file == nil, isResumable, !keepsCheckpoint, let report = try? json(signal: signal) {
-      written = ResumeFile.write(report).map(ReportFile.file)
+      stored = ResumeFile.write(report).map(ReportFile.file)
     }
-    if let advice = advice(report: written) { Diagnostics.write("quire: \(advice)") }
+    if let advice = advice(report: stored) { Diagnostics.write("quire: \(advice)") }
     Diagnostics.write(line(signal: signal))
     if status != .ended { throw status }
   }
@@ -201,16 +175,16 @@ extension ExportOutcome {
   /// Returns the one-line report.
   func line(signal: Int32?) -> String {
     let seconds = elapsed / .seconds(1)
-    let rate = seconds > 0 ? ", \(Int(Double(items) / seconds)) items/s" : ""
+    let rate = seconds > 0 ? ", \(Int(Double(written.items) / seconds)) items/s" : ""
     var parts = [
-      pages.counted("page"), items.counted("item"),
+      written.pages.counted("page"), written.items.counted("item"),
       "\(ProgressLine.size(wire.bytes)) in \(Self.rounded(seconds)) s\(rate)",
       wire.requests.counted("request"),
       wire.retries.counted("retry", "retries"),
     ]
     if wire.replays > 0 { parts.append(wire.replays.counted("replay")) }
-    if traffic.badItems > 0 {
-      parts.append(traffic.badItems.counted("item set aside", "items set aside"))
+    if written.traffic.badItems > 0 {
+      parts.append(written.traffic.badItems.counted("item set aside", "items set aside"))
     }
     return "quire: \(endName(signal: signal)): \(parts.joined(separator: ", "))"
   }
@@ -250,7 +224,7 @@ extension ExportOutcome {
   private var reachedLimit: WalkReport.Limit? {
     switch end {
     case .walk: if case .limit(let limit) = report.end { limit } else { nil }
-    case .nothing(.limit(let limit), _): limit
+    case .nothing: if case .limit(let limit) = written.end { limit } else { nil }
     default: nil
     }
   }
@@ -265,21 +239,21 @@ extension ExportOutcome {
     switch end {
     case .failed(let error): return words.line(error)
     case .outputFailed(let reason): return reason
-    case .nothing(.alreadyComplete, let checkpoint):
-      let items = (checkpoint?.items ?? 0).counted("item")
-      let missing = checkpoint?.missing.map { ", \($0) fewer than the server had declared" } ?? ""
+    case .nothing:
+      let items = (written.checkpoint?.items ?? 0).counted("item")
+      guard heldAll else {
+        return "The destination holds as much as was asked for: \(items). Nothing was requested."
+      }
+      let missing = missing > 0 ? ", \(missing) fewer than the server had declared" : ""
       return
         "The destination holds the whole export already: \(items)\(missing). Nothing was requested; "
         + "--mode replace or --restart fetches it anew, and --mode append adds to it."
-    case .nothing(_, let checkpoint):
-      return "The destination holds as much as was asked for: "
-        + "\((checkpoint?.items ?? 0).counted("item")). Nothing was requested."
     case .walk:
       guard case .truncationSuspected(let declared) = report.end else { return nil }
       return "The server declared \(declared) items and delivered \(declared - missing). "
         + "Items may be missing: compare the page size with the server's maximum, run again, or narrow "
         + "a search of which it gives only so many results."
-        + (isKept
+        + (written.checkpoint?.fellShort == true
           ? " What the destination held stays: the same command reads all anew, and --restart takes what comes."
           : "")
     case .interrupted, .outputClosed: return nil
@@ -363,17 +337,17 @@ struct ReportContent: Encodable {
   init(_ outcome: ExportOutcome, signal: Int32?) {
     end = outcome.endName(signal: signal)
     status = outcome.status(signal: signal).code
-    pages = outcome.pages
-    items = outcome.items
-    bytesWritten = outcome.bytesWritten
-    outputFile = outcome.output?.path
-    outputBytes = outcome.output?.bytes
-    outputChecksum = outcome.output?.checksum
-    badItemsFile = outcome.badItemsOutput?.path
-    badItemsBytes = outcome.badItemsOutput?.bytes
-    badItemsChecksum = outcome.badItemsOutput?.checksum
+    pages = outcome.written.pages
+    items = outcome.written.items
+    bytesWritten = outcome.files.bytes
+    outputFile = outcome.files.output?.path
+    outputBytes = outcome.files.output?.bytes
+    outputChecksum = outcome.files.output?.checksum
+    badItemsFile = outcome.files.badItems?.path
+    badItemsBytes = outcome.files.badItems?.bytes
+    badItemsChecksum = outcome.files.badItems?.checksum
     bytesReceived = outcome.wire.bytes
-    badItems = outcome.traffic.badItems
+    badItems = outcome.written.traffic.badItems
     requests = outcome.wire.requests
     retries = outcome.wire.retries
     replays = outcome.wire.replays
@@ -382,8 +356,9 @@ struct ReportContent: Encodable {
     secondsWaitingForOutput = outcome.report.waitingForConsumer / .seconds(1)
     let changes = outcome.report.adjustments.map(\.description)
     adjustments = changes.isEmpty ? nil : changes
-    recoveries = outcome.recoveries.isEmpty ? nil : outcome.recoveries.map(\.rawValue)
-    total = outcome.total
+    let recovered = outcome.written.recoveries.map(\.rawValue)
+    recoveries = recovered.isEmpty ? nil : recovered
+    total = outcome.written.walk.total
     checkpoint = outcome.checkpoint
     notResumable = outcome.whyNotResumable
     switch outcome.end {

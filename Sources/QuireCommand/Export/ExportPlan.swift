@@ -160,7 +160,7 @@ extension ExportPlan {
       outcome.end = .interrupted
     }
     outcome.elapsed = clock.now - began
-    outcome.takeContent(record.content)
+    outcome.files = record.content
     meter.clear()
     try await publish(outcome)
     return outcome
