@@ -69,29 +69,10 @@ extension FeedXMLReader {
     return entry
   }
 
-  private mutating func read(_ element: FeedElement, _ node: XMLTreeNode, _ scope: FeedScope) {
-    switch element {
-    case .title, .link, .description, .pubDate, .guid, .author, .category, .enclosure, .comments,
-      .source, .contentEncoded, .xhtmlBody:
-      readRSS(element, node, scope)
-    case .atomTitle, .atomSummary, .atomContent, .atomLink, .atomID, .atomUpdated, .atomPublished,
-      .atomCreated, .atomAuthor, .atomContributor, .atomCategory, .atomSource, .atomRights,
-      .xhtmlLink, .inReplyTo:
-      readAtom(element, node, scope)
-    case .dcTitle, .dcDescription, .dcCreator, .dcContributor, .dcDate, .dcIssued, .dcCreated,
-      .dcModified, .dcLanguage, .dcRights, .dcSubject, .dcIdentifier, .dcSource, .license,
-      .origLink, .commentFeed, .commentCount,
-      .threadTotal:
-      readModule(element, node, scope)
-    case .loc, .lastmod, .changefreq, .priority, .sitemapImage, .sitemapVideo, .news:
-      readSitemap(element, node, scope)
-    default: readMedia(element, node, scope)
-    }
-  }
-
   // MARK: RSS
 
-  private mutating func readRSS(_ element: FeedElement, _ node: XMLTreeNode, _ scope: FeedScope) {
+  /// Reads an element of RSS, or of any other format by the methods below.
+  private mutating func read(_ element: FeedElement, _ node: XMLTreeNode, _ scope: FeedScope) {
     switch element {
     case .title: entry.title = entry.title ?? text(node, scope, isTitle: true)
     case .link:
@@ -100,8 +81,9 @@ extension FeedXMLReader {
       } else {
         entry.url = entry.url ?? address(node.text, scope.within(node))
       }
-    case .description, .contentEncoded, .xhtmlBody:
-      readRSSText(element, node, scope)
+    case .description: readDescription(node, scope)
+    case .contentEncoded: entry.content = text(node, scope) ?? entry.content
+    case .xhtmlBody: readBody(node, scope)
     case .pubDate: entry.published = entry.published ?? date(node, as: .rfc822)
     case .guid:
       entry.id = node.text ?? entry.id
@@ -118,32 +100,24 @@ extension FeedXMLReader {
     case .enclosure: readEnclosure(node, scope)
     case .comments: comments.url = address(node.text, scope.within(node))
     case .source: readSource(node, scope)
-    default: break
+    default: readAtom(element, node, scope)
     }
   }
 
-  /// Reads an element that has the content of an entry, or its summary.
-  private mutating func readRSSText(
-    _ element: FeedElement, _ node: XMLTreeNode, _ scope: FeedScope
-  ) {
-    switch element {
-    case .description:
-      if let inner = node.children.first(where: { self.element($0) == .contentEncoded }) {
-        // `content:encoded` within `description`, as in Apple's own example of a podcast.
-        entry.content = entry.content ?? text(inner, scope.within(node))
-      } else {
-        entry.summary = entry.summary ?? text(node, scope)
-      }
-    case .contentEncoded: entry.content = text(node, scope) ?? entry.content
-    case .xhtmlBody:
-      let inner = scope.within(node)
-      let value = FeedMarkup.inner(node, inner).trimmingBlanks
-      if !value.isEmpty {
-        entry.content = FeedText(
-          value, kind: .xhtml, language: inner.language, base: base(of: inner))
-      }
-    default: break
+  private mutating func readDescription(_ node: XMLTreeNode, _ scope: FeedScope) {
+    if let inner = node.children.first(where: { element($0) == .contentEncoded }) {
+      // `content:encoded` within `description`, as in Apple's own example of a podcast.
+      entry.content = entry.content ?? text(inner, scope.within(node))
+    } else {
+      entry.summary = entry.summary ?? text(node, scope)
     }
+  }
+
+  private mutating func readBody(_ node: XMLTreeNode, _ outer: FeedScope) {
+    let scope = outer.within(node)
+    let value = FeedMarkup.inner(node, scope).trimmingBlanks
+    guard !value.isEmpty else { return }
+    entry.content = FeedText(value, kind: .xhtml, language: scope.language, base: base(of: scope))
   }
 
   private mutating func readEnclosure(_ node: XMLTreeNode, _ scope: FeedScope) {
@@ -188,7 +162,7 @@ extension FeedXMLReader {
     case .atomCategory: entry.categories.add(category(node))
     case .atomRights: entry.rights = atomText(node, scope)
     case .atomSource: readSource(node, scope)
-    default: break
+    default: readModule(element, node, scope)
     }
   }
 
@@ -252,7 +226,7 @@ extension FeedXMLReader {
     case .origLink: entry.canonicalURL = address(node.text, scope)
     case .commentFeed: comments.feedURL = address(node.text, scope)
     case .commentCount, .threadTotal: comments.count = node.text.flatMap { Int($0) }
-    default: break
+    default: readSitemap(element, node, scope)
     }
   }
 
@@ -276,7 +250,7 @@ extension FeedXMLReader {
       }
     case .sitemapVideo: readVideo(node, scope)
     case .news: readNews(node, scope)
-    default: break
+    default: readMedia(element, node, scope)
     }
   }
 
