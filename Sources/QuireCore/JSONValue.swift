@@ -273,12 +273,13 @@ extension JSONValue: Codable {
 }
 
 /// A coding key of any name.
-struct MemberName: CodingKey {
-  let stringValue: String
-  var intValue: Int? { nil }
+package struct MemberName: CodingKey, ExpressibleByStringLiteral {
+  package let stringValue: String
+  package var intValue: Int? { nil }
 
-  init(stringValue: String) { self.stringValue = stringValue }
-  init?(intValue: Int) { nil }
+  package init(stringValue: String) { self.stringValue = stringValue }
+  package init(stringLiteral name: String) { stringValue = name }
+  package init?(intValue: Int) { nil }
 }
 
 /// The text behind a decoder, for values that must keep more of it than a `Decoder` can express.

@@ -227,4 +227,11 @@ extension FileRecord {
       path: report[prefix + "File"]?.string, bytes: bytes,
       checksum: report[prefix + "Checksum"]?.string)
   }
+
+  /// Writes the entry with these names.
+  func encode(into report: inout KeyedEncodingContainer<MemberName>, prefix: String) throws {
+    try report.encodeIfPresent(path, forKey: MemberName(stringValue: prefix + "File"))
+    try report.encode(bytes, forKey: MemberName(stringValue: prefix + "Bytes"))
+    try report.encodeIfPresent(checksum, forKey: MemberName(stringValue: prefix + "Checksum"))
+  }
 }

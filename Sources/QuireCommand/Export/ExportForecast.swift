@@ -335,36 +335,28 @@ extension RateLimitBudget {
 }
 
 extension ExportForecast: Encodable {
-  private enum CodingKeys: String, CodingKey {
-    case request, items, bytes, seconds, leadsOn, total, pageSize, requests, certainty, basis
-    case rateLimit, estimatedSeconds, notes
-    case destination
-  }
-
-  private enum BudgetKeys: String, CodingKey { case limit, remaining, resetSeconds, waitSeconds }
-
   /// Encodes the forecast; unknown values are left out.
   func encode(to encoder: any Encoder) throws {
-    var fields = encoder.container(keyedBy: CodingKeys.self)
-    try fields.encodeIfPresent(destination, forKey: .destination)
-    if destination?.plan == .nothing { return try fields.encode(0, forKey: .requests) }
-    try fields.encode(request, forKey: .request)
-    try fields.encode(items, forKey: .items)
-    try fields.encode(bytes, forKey: .bytes)
-    try fields.encode(duration / .seconds(1), forKey: .seconds)
-    try fields.encode(hasNextPage, forKey: .leadsOn)
-    try fields.encodeIfPresent(total, forKey: .total)
-    try fields.encode(pageSize, forKey: .pageSize)
-    try fields.encodeIfPresent(requests, forKey: .requests)
-    try fields.encode(certainty, forKey: .certainty)
-    try fields.encode(basis, forKey: .basis)
-    try fields.encodeIfPresent(time.map { $0 / .seconds(1) }, forKey: .estimatedSeconds)
-    try fields.encode(notes, forKey: .notes)
+    var fields = encoder.container(keyedBy: MemberName.self)
+    try fields.encodeIfPresent(destination, forKey: "destination")
+    if destination?.plan == .nothing { return try fields.encode(0, forKey: "requests") }
+    try fields.encode(request, forKey: "request")
+    try fields.encode(items, forKey: "items")
+    try fields.encode(bytes, forKey: "bytes")
+    try fields.encode(duration / .seconds(1), forKey: "seconds")
+    try fields.encode(hasNextPage, forKey: "leadsOn")
+    try fields.encodeIfPresent(total, forKey: "total")
+    try fields.encode(pageSize, forKey: "pageSize")
+    try fields.encodeIfPresent(requests, forKey: "requests")
+    try fields.encode(certainty, forKey: "certainty")
+    try fields.encode(basis, forKey: "basis")
+    try fields.encodeIfPresent(time.map { $0 / .seconds(1) }, forKey: "estimatedSeconds")
+    try fields.encode(notes, forKey: "notes")
     guard let budget else { return }
-    var inner = fields.nestedContainer(keyedBy: BudgetKeys.self, forKey: .rateLimit)
-    try inner.encodeIfPresent(budget.limit, forKey: .limit)
-    try inner.encodeIfPresent(budget.remaining, forKey: .remaining)
-    try inner.encodeIfPresent(budget.reset.map { $0 / .seconds(1) }, forKey: .resetSeconds)
-    try inner.encodeIfPresent(budget.wait.map { $0 / .seconds(1) }, forKey: .waitSeconds)
+    var inner = fields.nestedContainer(keyedBy: MemberName.self, forKey: "rateLimit")
+    try inner.encodeIfPresent(budget.limit, forKey: "limit")
+    try inner.encodeIfPresent(budget.remaining, forKey: "remaining")
+    try inner.encodeIfPresent(budget.reset.map { $0 / .seconds(1) }, forKey: "resetSeconds")
+    try inner.encodeIfPresent(budget.wait.map { $0 / .seconds(1) }, forKey: "waitSeconds")
   }
 }

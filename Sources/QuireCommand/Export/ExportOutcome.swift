@@ -231,7 +231,7 @@ extension ExportOutcome {
 
   /// Returns the report as JSON.
   func json(signal: Int32?) throws -> Data {
-    try PrintableJSON.report(ReportContent(self, signal: signal))
+    try PrintableJSON.report(ReportContent(outcome: self, signal: signal))
   }
 
   /// What went wrong, in full; nil if nothing did.
@@ -280,103 +280,71 @@ extension PageRecovery {
   }
 }
 
-/// The report of an export as `--report` writes it. `--from @file` reads its checkpoint.
+/// The report of an export as `--report` writes it. `--from @file` reads its checkpoint. Members
+/// without a value are left out.
 struct ReportContent: Encodable {
-  /// `exhausted`, `already complete`, `limit (pages)`, `limit (items)`, `truncation suspected`,
-  /// `failed (code)`, `interrupted`, `output closed` or `output failed`.
-  let end: String
-  let status: Int32
-  let pages: Int
-  let items: Int
-  /// The bytes of the items written, line breaks included.
-  let bytesWritten: Int
-  /// The file with the items, its length when it held them, and the CRC-32 of that many bytes,
-  /// which `--from` checks. Nil if the output is not a file.
-  let outputFile: String?
-  let outputBytes: Int?
-  let outputChecksum: String?
-  /// The bytes of the bodies received, after content decoding.
-  let bytesReceived: Int
-  /// The number of items set aside by `--bad-items collect`.
-  let badItems: Int
-  /// The file with the bad items, its length and its CRC-32.
-  let badItemsFile: String?
-  let badItemsBytes: Int?
-  let badItemsChecksum: String?
-  /// The number of requests, including retries, replays and redirects.
-  let requests: Int
-  /// The number of requests that repeated a failed one.
-  let retries: Int
-  /// The number of requests that libcurl repeated on a new connection, because a reused one was
-  /// dead.
-  let replays: Int
-  let seconds: Double
-  let secondsWaitingForNetwork: Double
-  let secondsWaitingForOutput: Double
-  /// What the walk adjusted on its own, and why; nil if it adjusted nothing.
-  let adjustments: [String]?
-  /// How the walk went on each time the server refused its cursor: `restarted`, `reopened`,
-  /// `resumed` or `reanchored`; nil if it never did.
-  let recoveries: [String]?
-  /// The last total the server declared.
-  let total: Total?
-  /// Where to resume; nil if the listing is complete or cannot be resumed.
-  let checkpoint: Position?
-  /// Why there is no checkpoint although something is left.
-  let notResumable: String?
-  let error: Failure?
+  let outcome: ExportOutcome
+  let signal: Int32?
 
-  struct Failure: Encodable {
+  func encode(to encoder: any Encoder) throws {
+    let (written, files, wire) = (outcome.written, outcome.files, outcome.wire)
+    let report = outcome.report
+    var fields = encoder.container(keyedBy: MemberName.self)
+    // `exhausted`, `already complete`, `limit (pages)`, `limit (items)`, `truncation suspected`,
+    // `failed (code)`, `interrupted`, `output closed` or `output failed`.
+    try fields.encode(outcome.endName(signal: signal), forKey: "end")
+    try fields.encode(outcome.status(signal: signal).code, forKey: "status")
+    try fields.encode(written.pages, forKey: "pages")
+    try fields.encode(written.items, forKey: "items")
+    // Line breaks included.
+    try fields.encode(files.bytes, forKey: "bytesWritten")
+    try files.output?.encode(into: &fields, prefix: "output")
+    // After content decoding.
+    try fields.encode(wire.bytes, forKey: "bytesReceived")
+    // Those set aside by `--bad-items collect`.
+    try fields.encode(written.traffic.badItems, forKey: "badItems")
+    try files.badItems?.encode(into: &fields, prefix: "badItems")
+    // Retries, replays and redirects included.
+    try fields.encode(wire.requests, forKey: "requests")
+    try fields.encode(wire.retries, forKey: "retries")
+    // Requests that libcurl repeated on a new connection, because a reused one was dead.
+    try fields.encode(wire.replays, forKey: "replays")
+    try fields.encode(outcome.elapsed / .seconds(1), forKey: "seconds")
+    try fields.encode(report.waitingForNetwork / .seconds(1), forKey: "secondsWaitingForNetwork")
+    try fields.encode(report.waitingForConsumer / .seconds(1), forKey: "secondsWaitingForOutput")
+    // What the walk adjusted on its own, and why.
+    let changes = report.adjustments.map(\.description)
+    if !changes.isEmpty { try fields.encode(changes, forKey: "adjustments") }
+    // How the walk went on each time the server refused its cursor.
+    let recoveries = written.recoveries.map(\.rawValue)
+    if !recoveries.isEmpty { try fields.encode(recoveries, forKey: "recoveries") }
+    try fields.encodeIfPresent(written.walk.total, forKey: "total")
+    // Where to resume, or why nothing resumes although something is left.
+    try fields.encodeIfPresent(outcome.checkpoint, forKey: "checkpoint")
+    try fields.encodeIfPresent(outcome.whyNotResumable, forKey: "notResumable")
+    try fields.encodeIfPresent(failure, forKey: "error")
+  }
+
+  private struct Failure: Encodable {
     let code: String
     let message: String
-    let page: Int?
-    let request: String?
-    let attempts: Int
+    var page: Int?
+    var request: String?
+    var attempts = 0
   }
 
-  init(_ outcome: ExportOutcome, signal: Int32?) {
-    end = outcome.endName(signal: signal)
-    status = outcome.status(signal: signal).code
-    pages = outcome.written.pages
-    items = outcome.written.items
-    bytesWritten = outcome.files.bytes
-    outputFile = outcome.files.output?.path
-    outputBytes = outcome.files.output?.bytes
-    outputChecksum = outcome.files.output?.checksum
-    badItemsFile = outcome.files.badItems?.path
-    badItemsBytes = outcome.files.badItems?.bytes
-    badItemsChecksum = outcome.files.badItems?.checksum
-    bytesReceived = outcome.wire.bytes
-    badItems = outcome.written.traffic.badItems
-    requests = outcome.wire.requests
-    retries = outcome.wire.retries
-    replays = outcome.wire.replays
-    seconds = outcome.elapsed / .seconds(1)
-    secondsWaitingForNetwork = outcome.report.waitingForNetwork / .seconds(1)
-    secondsWaitingForOutput = outcome.report.waitingForConsumer / .seconds(1)
-    let changes = outcome.report.adjustments.map(\.description)
-    adjustments = changes.isEmpty ? nil : changes
-    let recovered = outcome.written.recoveries.map(\.rawValue)
-    recoveries = recovered.isEmpty ? nil : recovered
-    total = outcome.written.walk.total
-    checkpoint = outcome.checkpoint
-    notResumable = outcome.whyNotResumable
+  private var failure: Failure? {
+    let error: PageError?
     switch outcome.end {
-    case .failed(let error): self.error = Failure(error, outcome.words)
-    case .outputFailed(let failure):
-      error = Failure(
-        code: "outputFailed", message: failure, page: nil, request: nil, attempts: 0)
-    case .walk, .nothing, .interrupted, .outputClosed:
-      // The walk stopped before it reached this error; a resumed export would reach it.
-      error = outcome.report.nextFailure.map { Failure($0, outcome.words) }
+    case .failed(let failure): error = failure
+    case .outputFailed(let reason): return Failure(code: "outputFailed", message: reason)
+    // The walk stopped before it reached this error; a resumed export would reach it.
+    case .walk, .nothing, .interrupted, .outputClosed: error = outcome.report.nextFailure
     }
-  }
-}
-
-extension ReportContent.Failure {
-  fileprivate init(_ error: PageError, _ words: RemedyWords) {
-    self.init(
-      code: error.code.description, message: words.message(error), page: error.pageIndex,
-      request: error.request, attempts: error.attempts)
+    return error.map { error in
+      Failure(
+        code: error.code.description, message: outcome.words.message(error),
+        page: error.pageIndex, request: error.request, attempts: error.attempts)
+    }
   }
 }
