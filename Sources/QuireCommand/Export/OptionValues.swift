@@ -11,48 +11,43 @@ import QuirePagination
 /// `--limit NAME=N`: the limits that protect an export from hostile or broken servers, under the
 /// names that messages use.
 enum LimitOption {
-  private typealias Configuration = PageClient.Configuration
+  /// The settings that limits belong to.
+  struct Values {
+    var configuration: PageClient.Configuration
+    var xmlLimits = XMLLimits.api
+    var limits = Limits()
+  }
 
-  private static let numbers: [String: any WritableKeyPath<Configuration, Int> & Sendable] = [
-    "headerBytes": \.transferLimits.headerBytes,
-    "interimResponses": \.transferLimits.interimResponses,
-    "wireBytes": \.transferLimits.wireBytes,
-    "decodedBytes": \.transferLimits.decodedBytes,
-    "inflateRatio": \.transferLimits.inflateRatio,
-    "inflateRatioFloor": \.transferLimits.inflateRatioFloor,
-    "depth": \.decodingLimits.depth,
-    "items": \.decodingLimits.items,
-    "itemBytes": \.decodingLimits.itemBytes,
-    "numberLength": \.decodingLimits.numberLength,
-    "events": \.decodingLimits.events,
-  ]
-
-  private static let seconds: [String: any WritableKeyPath<Configuration, Duration> & Sendable] = [
-    "connectTimeout": \.timeouts.connect,
-    "headTimeout": \.timeouts.head,
-    "stallTimeout": \.timeouts.stall,
-    "totalTimeout": \.timeouts.total,
-    "pollingTimeout": \.retry.maximumPolling,
-  ]
-
-  private static let xml: [String: any WritableKeyPath<XMLLimits, Int> & Sendable] = [
-    "attributes": \.attributes,
-    "namespaces": \.namespaces,
-    "tagBytes": \.tagBytes,
-    "commentBytes": \.commentBytes,
-    "doctypeBytes": \.doctypeBytes,
-    "nameBytes": \.nameBytes,
-    "textBytes": \.textBytes,
-  ]
-
-  private static let pages: [String: any WritableKeyPath<Limits, Int> & Sendable] = [
-    "emptyPages": \.consecutiveEmptyPages,
-    "comparedPages": \.comparedPages,
+  private static let limits: [String: any WritableKeyPath<Values, Int> & Sendable] = [
+    "headerBytes": \.configuration.transferLimits.headerBytes,
+    "interimResponses": \.configuration.transferLimits.interimResponses,
+    "wireBytes": \.configuration.transferLimits.wireBytes,
+    "decodedBytes": \.configuration.transferLimits.decodedBytes,
+    "inflateRatio": \.configuration.transferLimits.inflateRatio,
+    "inflateRatioFloor": \.configuration.transferLimits.inflateRatioFloor,
+    "depth": \.configuration.decodingLimits.depth,
+    "items": \.configuration.decodingLimits.items,
+    "itemBytes": \.configuration.decodingLimits.itemBytes,
+    "numberLength": \.configuration.decodingLimits.numberLength,
+    "events": \.configuration.decodingLimits.events,
+    "connectTimeout": \.configuration.timeouts.connect.wholeSeconds,
+    "headTimeout": \.configuration.timeouts.head.wholeSeconds,
+    "stallTimeout": \.configuration.timeouts.stall.wholeSeconds,
+    "totalTimeout": \.configuration.timeouts.total.wholeSeconds,
+    "pollingTimeout": \.configuration.retry.maximumPolling.wholeSeconds,
+    "attributes": \.xmlLimits.attributes,
+    "namespaces": \.xmlLimits.namespaces,
+    "tagBytes": \.xmlLimits.tagBytes,
+    "commentBytes": \.xmlLimits.commentBytes,
+    "doctypeBytes": \.xmlLimits.doctypeBytes,
+    "nameBytes": \.xmlLimits.nameBytes,
+    "textBytes": \.xmlLimits.textBytes,
+    "emptyPages": \.limits.consecutiveEmptyPages,
+    "comparedPages": \.limits.comparedPages,
   ]
 
   /// The names of all limits.
-  static let names: [String] =
-    [Array(numbers.keys), Array(seconds.keys), Array(xml.keys), Array(pages.keys)].joined().sorted()
+  static let names: [String] = limits.keys.sorted()
 
   /// Returns the option that sets a limit of the library; nil if none does.
   static func option(for setting: Remedy.Setting) -> String? {
@@ -67,35 +62,28 @@ enum LimitOption {
     return names.contains(name) ? "--limit \(name)" : nil
   }
 
-  /// The settings that limits belong to.
-  struct Values {
-    var configuration: PageClient.Configuration
-    var xmlLimits = XMLLimits.api
-    var limits = Limits()
-  }
-
   /// Sets the limit that `text` names, such as `items=200000`.
   static func apply(_ text: String, to values: inout Values) throws {
     let parts = text.split(separator: "=", maxSplits: 1).map(String.init)
     let name = parts.first ?? ""
-    let least = pages[name] == nil ? 1 : 0
+    let least = ["emptyPages", "comparedPages"].contains(name) ? 0 : 1
     guard parts.count == 2, let value = Int(parts[1]), value >= least else {
       throw ValidationError("--limit \(text): expected NAME=N, N a whole number from \(least) on.")
     }
-    if let path = numbers[name] {
-      values.configuration[keyPath: path] = value
-    } else if let path = seconds[name] {
-      // A clock cannot sleep longer than this.
-      values.configuration[keyPath: path] = .seconds(min(value, Int(Int32.max)))
-    } else if let path = xml[name] {
-      values.xmlLimits[keyPath: path] = value
-    } else if let path = pages[name] {
-      values.limits[keyPath: path] = value
-    } else {
+    guard let path = limits[name] else {
       throw ValidationError(
         "--limit \(text): there is no such limit, but \(names.joined(separator: ", "))."
           + NearestName.hint(name, in: names))
     }
+    values[keyPath: path] = value
+  }
+}
+
+extension Duration {
+  /// The whole seconds of a limit; at most as long as a clock can sleep.
+  fileprivate var wholeSeconds: Int {
+    get { Int(components.seconds) }
+    set { self = .seconds(min(newValue, Int(Int32.max))) }
   }
 }
 
