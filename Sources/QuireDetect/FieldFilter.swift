@@ -1,5 +1,5 @@
 import HTTPTypes
-import QuireCore
+public import QuireCore
 import QuireHTTP
 import QuirePagination
 

@@ -2,6 +2,7 @@ import ArgumentParser
 import Foundation
 import GRDB
 import Quire
+import QuireExport
 
 /// Exports every style of the demo API by the code of `quire export`, compares the items with the
 /// records, and prints a table. Then fills a database and queries it.

@@ -57,7 +57,7 @@ struct DetectorTableTests {
 
     var line: String {
       let cells = [
-        (verdict.rawValue, 11), (confidence?.description ?? "-", 9), (transcript.file, 24),
+        (verdict.rawValue, 11), (confidence.map { "\($0)" } ?? "-", 9), (transcript.file, 24),
         (transcript.preset ?? "custom", 20), (answer, 34),
       ]
       return cells.map { $0.0.padded(to: $0.1) }.joined() + transcript.title
