@@ -61,8 +61,11 @@ extension FeedRepair.Kind {
   public static let strayEndTag = Self("strayEndTag")
   /// An attribute without quotes, without a value, or repeated in its tag.
   public static let badAttribute = Self("badAttribute")
-  /// A root element in an unknown namespace, whose name alone identifies the format.
+  /// A root element in an unknown namespace, whose name alone identifies the format; or entries in
+  /// the namespace of something else, which their name alone identifies.
   public static let unknownNamespace = Self("unknownNamespace")
+  /// An entry elsewhere than its format says: in another element of the feed, or in another entry.
+  public static let misplacedEntry = Self("misplacedEntry")
   /// A prefix without a namespace.
   public static let undeclaredPrefix = Self("undeclaredPrefix")
   /// Missing end tags at the end of a document whose entries are all complete.

@@ -112,6 +112,18 @@ extension FeedElement {
     "xlink": "http://www.w3.org/1999/xlink",
   ]
 
+  /// Whether a prefix commonly stands for a namespace of feeds.
+  static func isConventional(_ prefix: ArraySlice<UInt8>) -> Bool {
+    prefixes[String(decoding: prefix, as: UTF8.self)] != nil
+  }
+
+  /// Whether a local name in lowercase is one of RSS, Atom or sitemaps.
+  static func isName(_ local: String) -> Bool { plainNames.contains(local) }
+
+  private static let plainNames = Set(
+    [Space.none, .atom, .sitemap].flatMap { names[$0].map { Array($0.keys) } ?? [] }
+  ).union(["textinput", "rating", "docs"])
+
   /// Returns the namespace for an undeclared prefix.
   static func namespace(ofPrefix prefix: String) -> String {
     prefixes[prefix] ?? "urn:undeclared:" + prefix
@@ -224,16 +236,21 @@ extension FeedElement {
   /// known.
   ///
   /// If the namespace is not known, or is that of another format, the root's name identifies the
-  /// format, and elements in that namespace belong to it.
-  static func table(of document: XMLDocument) -> (elements: [FeedElement?], isKnown: Bool) {
+  /// format, and elements in that namespace belong to it; so do those in the namespace `own`.
+  static func table(
+    of document: XMLDocument, own: String? = nil
+  ) -> (elements: [FeedElement?], isKnown: Bool) {
     let root = document.name(document.root.nameNumber)
     let home = key(of: root.namespace)
     let isKnown = spaces[home].flatMap { names[$0]?[root.local.lowercased()] } != nil
+    let own = own.map { key(of: $0) }
     let elements = (0..<document.nameCount).map { number -> FeedElement? in
       let name = document.name(number)
       let key = key(of: name.namespace)
-      let space = !isKnown && key == home ? space(ofRoot: root.local) : spaces[key]
-      return space.flatMap { names[$0]?[name.local.lowercased()] }
+      let local = name.local.lowercased()
+      let isOwn = !isKnown && key == home || key == own
+      let space = isOwn ? space(ofRoot: root.local) : nil
+      return space.flatMap { names[$0]?[local] } ?? spaces[key].flatMap { names[$0]?[local] }
     }
     return (elements, isKnown)
   }

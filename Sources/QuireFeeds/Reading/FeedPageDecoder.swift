@@ -126,16 +126,19 @@ struct FeedPageDecoding: PageDecoding {
   /// Reads the feed and the entries of a document. Returns nil if it is not a feed.
   private func parse(_ document: XMLDocument, _ tally: RepairTally) throws -> ParsedFeed? {
     var reader = FeedXMLReader(document, limits: options.limits)
-    guard let (properties, nodes, scope) = reader.feed(at: context.url) else { return nil }
-    var feed = properties
+    guard case (var feed, var nodes, let scope)? = reader.feed(at: context.url) else { return nil }
     try check(reader.isBeyondLimit ? .max : nodes.count)
     try reader.parts.check()
     var entries: [FeedEntry] = []
     entries.reserveCapacity(nodes.count)
-    for node in nodes {
+    while entries.count < nodes.count {
+      let node = nodes[entries.count]
       try check(bytes: node.byteCount, ofEntry: entries.count)
       entries.append(reader.readEntry(node, scope))
       try reader.parts.check()
+      // Entries within the entry are read after the others.
+      nodes += reader.takeNested()
+      try check(nodes.count)
     }
     var all = tally
     all.add(reader.repairs.repairs)

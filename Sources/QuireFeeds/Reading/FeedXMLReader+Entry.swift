@@ -56,8 +56,13 @@ extension FeedXMLReader {
     let scope = outer.within(node)
     if let about = node.attribute("about", in: Self.rdf) { entry.id = about }
     entry.language = scope.language
+    let own = node.nameNumber
     for child in node.children {
       guard let element = element(child) else { continue }
+      guard child.nameNumber != own else {
+        nested.append(child)
+        continue
+      }
       guard parts.take() else { break }
       read(element, child, scope)
     }

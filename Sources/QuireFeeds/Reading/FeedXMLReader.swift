@@ -11,14 +11,14 @@ import QuireXML
 struct FeedXMLReader {
   let document: XMLDocument
   /// The meaning of each name in the page, by its number.
-  let elements: [FeedElement?]
+  private(set) var elements: [FeedElement?]
   /// Whether the root's namespace is known.
   private let isKnown: Bool
   var repairs = RepairTally()
 
   /// The maximum number of entries in a page, and whether this page has more.
-  private let limit: Int
-  private(set) var isBeyondLimit = false
+  let limit: Int
+  var isBeyondLimit = false
   /// The parts of the entries, which are limited.
   var parts: PartCounter
   /// The entry that is being read, and values that are used only if there are no better ones.
@@ -27,6 +27,8 @@ struct FeedXMLReader {
   /// For each sitemap of an index, the latest possible date of its last change; nil if the index
   /// gives none.
   private(set) var sitemapDates: [Date?] = []
+  /// The entries directly within the entries that were read.
+  var nested: [XMLTreeNode] = []
 
   init(_ document: XMLDocument, limits: DecodingLimits) {
     self.document = document
@@ -43,7 +45,22 @@ struct FeedXMLReader {
   typealias Contents = (feed: Feed, entries: [XMLTreeNode], scope: FeedScope)
 
   /// Reads the feed's properties, and finds its entries. Returns nil if the page is not a feed.
+  ///
+  /// If there are none, but elements of another namespace with the name of an entry, that namespace
+  /// is read as the format's own, and this counts as a repair.
   mutating func feed(at url: String?) -> Contents? {
+    let unread = self
+    guard let contents = contents(at: url) else { return nil }
+    guard contents.entries.isEmpty, contents.feed.sitemaps.isEmpty, !isBeyondLimit,
+      !parts.isExceeded, let namespace = namespaceOfEntries(in: document.root)
+    else { return contents }
+    self = unread
+    elements = FeedElement.table(of: document, own: namespace).elements
+    repairs.add(.unknownNamespace)
+    return self.contents(at: url)
+  }
+
+  private mutating func contents(at url: String?) -> Contents? {
     let root = document.root
     let scope = FeedScope(url: url).within(root)
     if !isKnown { repairs.add(.unknownNamespace) }
@@ -58,9 +75,7 @@ struct FeedXMLReader {
       feed.language = scope.language
       return (feed, [root], scope)
     case .urlset?:
-      let format = FeedFormat(.sitemap, version: "0.9")
-      let entries = children(of: root, being: [.sitemapURL, .url])
-      return (Feed(format), entries, scope)
+      return (Feed(FeedFormat(.sitemap, version: "0.9")), entries(of: root), scope)
     case .sitemapindex?: return sitemaps(root, scope)
     default: return nil
     }
@@ -73,28 +88,20 @@ struct FeedXMLReader {
   ) -> Contents {
     let version = root.attribute("version").map { String($0.trimmingBlanks.prefix(16)) }
     var feed = Feed(FeedFormat(.rss, version: version))
-    let channels = given.map { [$0] } ?? root.children.filter { element($0) == .channel }
-    guard let channel = channels.first else {
-      return (feed, children(of: root, being: [.item]), outer)
+    // Some feeds have several channels; the first one has the feed's properties.
+    guard let channel = given ?? root.children.first(where: { element($0) == .channel }) else {
+      return (feed, entries(of: root), outer)
     }
     let scope = outer.within(channel)
     readProperties(of: channel, scope, into: &feed)
-    // Some feeds have several channels; the first one has the feed's properties.
-    var entries: [XMLTreeNode] = []
-    for channel in channels { entries += children(of: channel, being: [.item, .entry]) }
-    // Some feeds have items beside the channel, as in RSS 1.0; RSS 1.1 has them in a list in the
-    // channel.
-    let lists = given == nil ? [root] : channel.children.filter { $0.localName == "items" }
-    for list in lists { entries += children(of: list, being: [.item]) }
-    return (feed, entries, scope)
+    return (feed, entries(of: root), scope)
   }
 
   private mutating func rdf(_ root: XMLTreeNode, _ outer: FeedScope) -> Contents {
     let isOld = root.children.contains { ($0.namespace ?? "").contains("0.9") }
     var feed = Feed(FeedFormat(.rdf, version: isOld ? "0.90" : "1.0"))
     var scope = outer
-    let channel = root.children.first { element($0) == .channel }
-    if let channel {
+    if let channel = root.children.first(where: { element($0) == .channel }) {
       scope = outer.within(channel)
       feed.id = channel.attribute("about", in: Self.rdf)
       readProperties(of: channel, scope, into: &feed)
@@ -102,9 +109,7 @@ struct FeedXMLReader {
     if let image = root.children.first(where: { element($0) == .image }) {
       readImage(image, outer, into: &feed)
     }
-    var entries = children(of: root, being: [.item])
-    if entries.isEmpty, let channel { entries = children(of: channel, being: [.item]) }
-    return (feed, entries, scope)
+    return (feed, entries(of: root), scope)
   }
 
   static let rdf = "http://www.w3.org/1999/02/22-rdf-syntax-ns#"
@@ -114,7 +119,7 @@ struct FeedXMLReader {
     var feed = Feed(FeedFormat(.atom, version: atomVersion(root)))
     readProperties(of: root, scope, into: &feed)
     feed.language = feed.language ?? scope.language
-    return (feed, children(of: root, being: [.entry, .item]), scope)
+    return (feed, entries(of: root), scope)
   }
 
   private func atomVersion(_ root: XMLTreeNode) -> String? {
@@ -132,7 +137,7 @@ struct FeedXMLReader {
       let change = node.children.first { element($0) == .lastmod }?.text
       sitemapDates.append(change.flatMap(Self.latest))
     }
-    return (feed, [], scope)
+    return (feed, entries(of: root), scope)
   }
 
   /// Returns the latest time that a date of an index can mean; nil for a year or a month alone, and
@@ -144,25 +149,6 @@ struct FeedXMLReader {
       return nil
     }
     return date.addingTimeInterval(2 * 86_400)
-  }
-
-  /// Returns the children of certain kinds. If there are too many, returns none, and sets
-  /// `isBeyondLimit`.
-  mutating func children(of node: XMLTreeNode, being wanted: [FeedElement]) -> [XMLTreeNode] {
-    func isWanted(_ child: XMLTreeNode) -> Bool {
-      element(child).map { wanted.contains($0) } ?? false
-    }
-    // Counted first, so that refused elements take no memory.
-    var count = 0
-    for child in node.children where isWanted(child) { count += 1 }
-    guard count <= limit else {
-      isBeyondLimit = true
-      return []
-    }
-    var found: [XMLTreeNode] = []
-    found.reserveCapacity(count)
-    for child in node.children where isWanted(child) { found.append(child) }
-    return found
   }
 
   // MARK: Values
