@@ -43,7 +43,7 @@ enum HTMLToken {
     0x41...0x5A ~= byte || 0x61...0x7A ~= byte || 0x30...0x39 ~= byte
   }
 
-  private static let known: Set<String> = [
+  static let known: Set<String> = [
     "a", "abbr", "acronym", "address", "article", "aside", "audio", "b", "big", "blockquote", "br",
     "button", "caption", "center", "cite", "code", "col", "colgroup", "dd", "del", "details", "dfn",
     "div", "dl", "dt", "em", "embed", "figcaption", "figure", "font", "footer", "form", "h1", "h2",

@@ -18,7 +18,7 @@ struct MarkupRepair {
   private let isWhole: Bool
   private var output: [UInt8] = []
   private(set) var repairs = RepairTally()
-  private var open: [Element] = []
+  private var open: [OpenElement] = []
   private var index = 0
   /// By prefix, the number of open elements that declare it.
   private var inScope: [[UInt8]: Int] = [:]
@@ -33,26 +33,6 @@ struct MarkupRepair {
   private var deliveredIndex = 0
   /// The number of bytes to repair or deliver at once.
   private static let pieceSize = 64 << 10
-
-  /// An open element.
-  private struct Element {
-    let name: [UInt8]
-    /// The prefixes that it declares.
-    let prefixes: [[UInt8]]
-    /// The whole name in lowercase, and the local name.
-    let lowercased: [UInt8]
-    let local: String
-    /// Whether it is a feed's element rather than HTML.
-    let isPart: Bool
-
-    init(name: [UInt8], prefixes: [[UInt8]]) {
-      self.name = name
-      self.prefixes = prefixes
-      lowercased = name.map(XMLText.lowercased)
-      local = MarkupRepair.localName(name)
-      isPart = MarkupRepair.parts.contains(local)
-    }
-  }
 
   init(_ input: UnsafeBufferPointer<UInt8>, limits: DecodingLimits, namespaces: Int, isWhole: Bool)
   {
@@ -100,9 +80,7 @@ struct MarkupRepair {
 
   // MARK: Beginning and end
 
-  private static let roots: Set<String> = [
-    "rss", "feed", "rdf", "channel", "urlset", "sitemapindex", "entry", "opml",
-  ]
+  private static let roots = OpenElement.containers.union(["entry"])
 
   /// Moves to the first element that is the root of a feed, or of a list of subscriptions.
   private mutating func findRoot() throws {
@@ -121,7 +99,7 @@ struct MarkupRepair {
         if index > 0, starts(with: "<?xml ") { isClean = false }
         skipInstruction(isExpected: true)
       } else {
-        let name = Self.localName(nameHere(from: index + 1))
+        let name = OpenElement.localName(nameHere(from: index + 1))
         if Self.roots.contains(name) {
           if !isClean { repairs.add(.textBeforeDocument) }
           return
@@ -140,12 +118,9 @@ struct MarkupRepair {
     "The answer is a web page, not a feed. Its own feeds can be discovered.",
     remedies: [Remedy(.feedAddress)])
 
-  /// Elements that may still be open at the end of a feed whose entries are all complete.
-  private static let containers = roots.subtracting(["entry"])
-
   private mutating func finish() throws {
     if !open.isEmpty {
-      let isCut = entryCount == 0 || open.contains { !Self.containers.contains($0.local) }
+      let isCut = entryCount == 0 || !open.allSatisfy(\.isContainer)
       guard isWhole, !isCut else {
         throw PageError(
           .truncated, "The feed is cut off: it ends before its root element does.")
@@ -316,28 +291,13 @@ struct MarkupRepair {
   /// of HTML closes nothing outside of the innermost open element of the feed.
   private func openElement(closedBy name: [UInt8]) -> Int? {
     let wanted = name.map(XMLText.lowercased)
-    let isPart = Self.parts.contains(Self.localName(name))
+    let isPart = OpenElement.parts.contains(OpenElement.localName(name))
     for depth in open.indices.reversed() {
       if open[depth].lowercased == wanted { return depth }
       if !isPart, open[depth].isPart { return nil }
     }
     return nil
   }
-
-  /// The local names of feed elements, as opposed to HTML elements.
-  private static let parts: Set<String> = [
-    "rss", "rdf", "feed", "channel", "item", "entry", "urlset", "url", "sitemapindex", "sitemap",
-    "description", "encoded", "content", "summary", "title", "link", "guid", "pubdate", "author",
-    "category", "comments", "source", "id", "updated", "published", "subtitle", "rights", "creator",
-    "date", "subject", "generator", "language", "copyright", "ttl", "loc", "lastmod", "enclosure",
-  ]
-
-  /// The local names of feed elements that contain only text, so that a feed element inside one
-  /// ends it.
-  private static let leaves: Set<String> = [
-    "guid", "pubdate", "comments", "id", "updated", "published", "generator", "language", "ttl",
-    "loc", "lastmod", "link", "lastbuilddate", "creator", "title",
-  ]
 
   private mutating func close() {
     guard let element = open.popLast() else { return }
@@ -351,15 +311,15 @@ struct MarkupRepair {
 
   private mutating func startTag() throws {
     let name = nameHere(from: index + 1)
-    let local = Self.localName(name)
+    let local = OpenElement.localName(name)
+    closeBefore(name, local)
     try count(local)
-    closeBefore(local)
     index += 1 + name.count
     output.append(0x3C)
     output += name
     var tag = Tag()
     try attributes(&tag)
-    let isVoid = !name.contains(0x3A) && Self.voids.contains(local)
+    let isVoid = isVoid(name, local, tag)
     try declarePrefixes(of: name, tag)
     if tag.isClosed {
       output += "/>".utf8
@@ -368,7 +328,8 @@ struct MarkupRepair {
       repairs.add(.unclosedElement)
     } else {
       output.append(0x3E)
-      open.append(Element(name: name, prefixes: tag.prefixes))
+      let home = open.isEmpty ? OpenElement.prefix(name) : home
+      open.append(OpenElement(name, prefixes: tag.prefixes, home: home))
       for prefix in tag.prefixes { inScope[prefix, default: 0] += 1 }
       guard open.count <= limits.depth else {
         throw PageError(
@@ -399,24 +360,73 @@ struct MarkupRepair {
     }
   }
 
+  /// The prefix of the root; nil if it has none.
+  private var home: ArraySlice<UInt8>? { open.first.flatMap { OpenElement.prefix($0.name) } }
+
   /// Void HTML elements that no feed has.
   private static let voids: Set<String> = ["br", "hr", "img", "input", "wbr"]
 
-  /// Closes open elements that cannot contain the next one, `name`: an entry cannot contain an
-  /// entry, and an element of text cannot contain another feed element.
-  private mutating func closeBefore(_ name: String) {
-    var depth: Int?
-    if name == "item" || name == "entry" {
-      depth = open.firstIndex { $0.local == name }
-    } else if Self.parts.contains(name), let last = open.last,
-      Self.leaves.contains(last.local),
-      open.count > 1
-    {
-      depth = open.count - 1
-    }
-    guard let depth else { return }
+  /// Whether an element has no content, although its start tag does not say so: a void element of
+  /// HTML, or a feed's that an attribute makes complete and that its end tag does not follow.
+  private func isVoid(_ name: [UInt8], _ local: String, _ tag: Tag) -> Bool {
+    if !name.contains(0x3A), Self.voids.contains(local) { return true }
+    guard let attribute = OpenElement.voids[local], tag.names.contains(Array(attribute.utf8)),
+      OpenElement.isFeeds(name, home)
+    else { return false }
+    var next = index
+    while next < input.count, input[next].isWhiteSpace { next += 1 }
+    guard next < input.count, input[next] == 0x3C else { return false }
+    let isEnd = next + 1 < input.count && input[next + 1] == 0x2F
+    return !isEnd || nameHere(from: next + 2) != name
+  }
+
+  /// Closes open elements that cannot contain the next one, `name`.
+  private mutating func closeBefore(_ name: [UInt8], _ local: String) {
+    guard let depth = depth(endedBy: name, local), depth < open.count else { return }
     repairs.add(.unclosedElement, open.count - depth)
     while open.count > depth { close() }
+  }
+
+  /// Returns the number of open elements that can contain the next one: an entry belongs to a
+  /// channel, an identifier to an entry, and an element of text contains no other feed element.
+  /// Returns nil if all of them can.
+  private func depth(endedBy name: [UInt8], _ local: String) -> Int? {
+    if isEntry(local) { return depth(endedByEntry: name) }
+    guard OpenElement.isFeeds(name, home) else { return nil }
+    if OpenElement.children.contains(local),
+      let parent = open.lastIndex(where: {
+        $0.isContainer || isEntry($0.local)
+          || $0.local == "source" && OpenElement.sourceChildren.contains(local)
+      }), open[(parent + 1)...].allSatisfy(\.isKnown)
+    {
+      return parent + 1
+    }
+    guard OpenElement.parts.contains(local), open.last?.isLeaf == true else { return nil }
+    return open.count - 1
+  }
+
+  /// An entry ends an earlier one with its name, unless an element of an unknown extension is open
+  /// in that; and everything that is open in the channel.
+  private func depth(endedByEntry name: [UInt8]) -> Int? {
+    if let entry = open.lastIndex(where: { isEntry($0.local) }) {
+      let canEnd =
+        entry > 0 && open[entry].lowercased == name.map(XMLText.lowercased)
+        && open[(entry + 1)...].allSatisfy(\.isKnown)
+      return canEnd ? entry : nil
+    }
+    guard let container = open.lastIndex(where: \.isContainer) else { return nil }
+    let prefix = OpenElement.prefix(name)
+    return prefix == nil || prefix == home ? container + 1 : nil
+  }
+
+  /// Whether a name is that of an entry in this feed.
+  private func isEntry(_ local: String) -> Bool {
+    switch local {
+    case "item", "entry": true
+    case "url": open.first?.local == "urlset"
+    case "sitemap": open.first?.local == "sitemapindex"
+    default: false
+    }
   }
 
   // MARK: Attributes
@@ -554,12 +564,6 @@ struct MarkupRepair {
       end += 1
     }
     return end > start ? Array(input[start..<end]) : []
-  }
-
-  /// Returns the local name in lowercase.
-  private static func localName(_ name: [UInt8]) -> String {
-    let local = name.lastIndex(of: 0x3A).map { name[($0 + 1)...] } ?? name[...]
-    return String(decoding: local, as: UTF8.self).lowercased()
   }
 
   private func starts(with text: String) -> Bool {
