@@ -145,5 +145,49 @@ struct DateTests {
     #expect(try repairs("Thu, 01 Jan 2004 19:48:21 CET") == [.unusualDate])
     #expect(try repairs("2004-01-01T19:48:21Z") == [.unusualDate])
     #expect(try repairs("soon") == [.unreadableDate])
+    // A comment (RFC 822, §3.4.3), and a comma where none may be.
+    #expect(try repairs("Tue, 03 Jun 2003 02:39:21 -0700 (PDT)") == [])
+    #expect(try repairs("Tue, 03 Jun 2003 02:39:21 -0700 (PDT") == [.unusualDate])
+    #expect(try repairs("Tue, 03 Jun 2003, 02:39:21 GMT") == [.unusualDate])
+  }
+
+  @Test(
+    "17-Repairs: a date of Atom, JSON Feed or a sitemap that is not as its format writes it is counted"
+  )
+  func standards() throws {
+    func atom(_ date: String) throws -> [FeedRepair.Kind] {
+      try parsed(
+        "<feed xmlns='http://www.w3.org/2005/Atom'><entry><updated>\(date)</updated></entry></feed>"
+      ).feed.repairs.map(\.kind)
+    }
+    func json(_ date: String) throws -> [FeedRepair.Kind] {
+      try parsed(
+        "{\"version\":\"https://jsonfeed.org/version/1.1\",\"items\":[{\"date_published\":\"\(date)\"}]}"
+      ).feed.repairs.map(\.kind)
+    }
+    func sitemap(_ date: String) throws -> [FeedRepair.Kind] {
+      try parsed("<urlset><url><lastmod>\(date)</lastmod></url></urlset>").feed.repairs.map(\.kind)
+    }
+    for date in [
+      "2003-12-13T18:30:02Z", "2003-12-13T18:30:02.25+01:00", "1990-12-31T23:59:59.1234567890Z",
+    ] {
+      #expect(try atom(date) == [] && json(date) == [] && sitemap(date) == [], "\(date)")
+    }
+    for date in [
+      "2003-12-13T8:30:02Z", "2003-12-13T18:30:02,5Z", "2003-2-3T18:30:02Z",
+      "2003-12-13T24:00:00Z", "2003-12-13T18:30:02+7:00", "2003-12-13T18:30:02\u{2212}07:00",
+      "2003-12-13 18:30:02Z", "2003-12-13T18:30:02+0100",
+    ] {
+      let unusual = [FeedRepair.Kind.unusualDate]
+      #expect(try atom(date) == unusual && json(date) == unusual, "\(date)")
+      #expect(try sitemap(date) == unusual, "\(date)")
+    }
+    // RFC 3339 allows lowercase letters, but Atom does not (RFC 4287, §3.3).
+    #expect(try json("2003-12-13t18:30:02z") == [])
+    #expect(try atom("2003-12-13t18:30:02z") == [.unusualDate])
+    for date in ["2004", "2004-12", "2004-12-23", "2004-12-23T18:00+00:00"] {
+      #expect(try sitemap(date) == [] && atom(date) == [.unusualDate], "\(date)")
+    }
+    #expect(try sitemap("2004-2") == [.unusualDate])
   }
 }

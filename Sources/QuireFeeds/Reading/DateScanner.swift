@@ -11,15 +11,12 @@ struct DateScanner {
     var hour = 0
     var minute = 0
     var second = 0.0
-    var hasSeconds = false
     var isTwelveHour = false
   }
 
   /// An offset from UTC.
   struct Zone {
     var seconds: Int
-    /// Whether the zone is `Z`, `z`, or hours and minutes with a colon, as in RFC 3339.
-    var isNumeric = false
     var isInRFC822 = false
   }
 
@@ -44,8 +41,10 @@ struct DateScanner {
     return before - rest.count
   }
 
-  mutating func skip(until end: Unicode.Scalar) {
-    rest = rest.drop { $0 != UInt8(ascii: end) }.dropFirst()
+  /// Skips everything up to a character and the character itself. Returns false if there is none.
+  mutating func skip(through end: Unicode.Scalar) -> Bool {
+    rest = rest.drop { $0 != UInt8(ascii: end) }
+    return skipOne()
   }
 
   /// Skips one byte. Returns false at the end.
@@ -115,7 +114,6 @@ struct DateScanner {
       if take(":") {
         guard let second = number(upTo: 2) else { return restore(start) }
         time.second = Double(second)
-        time.hasSeconds = true
         fraction(&time)
       }
     } else {
@@ -176,7 +174,7 @@ struct DateScanner {
     let start = rest
     let name = word()
     if name.isEmpty { return offset() }
-    if name == "z" { return Zone(seconds: 0, isNumeric: true, isInRFC822: true) }
+    if name == "z" { return Zone(seconds: 0, isInRFC822: true) }
     guard let known = DateWords.zone(name) else {
       rest = start
       return nil
@@ -203,7 +201,7 @@ struct DateScanner {
       return nil
     }
     return Zone(
-      seconds: sign * (hours * 3_600 + (minutes ?? 0) * 60), isNumeric: hasColon,
+      seconds: sign * (hours * 3_600 + (minutes ?? 0) * 60),
       isInRFC822: !hasColon && minutes != nil)
   }
 }

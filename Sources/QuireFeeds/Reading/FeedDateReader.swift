@@ -30,8 +30,10 @@ enum FeedDateReader {
   enum Style {
     /// RSS: RFC 822, with years of two or four digits.
     case rfc822
-    /// Atom and JSON Feed: RFC 3339.
+    /// JSON Feed: RFC 3339, which allows a lowercase `t` and `z`.
     case rfc3339
+    /// Atom: RFC 3339 with `T` and `Z` (RFC 4287, §3.3).
+    case atom
     /// Dublin Core, sitemaps: W3C-DTF, which also allows a year or a month alone.
     case w3c
   }
@@ -57,24 +59,21 @@ enum FeedDateReader {
   private static func finding(_ text: String, as style: Style) -> Finding? {
     // No date is longer.
     guard text.utf8.count <= 128 else { return nil }
-    var text = text.utf8.allSatisfy { $0 < 0x80 } ? text : eastern(text)
+    let isASCII = text.utf8.allSatisfy { $0 < 0x80 }
+    var text = isASCII ? text : eastern(text)
     return text.withUTF8 { buffer in
       let bytes = XMLText.trimmed(buffer)
       if style == .rfc822, let seconds = common(bytes) {
         return Finding(seconds: seconds, isProper: true)
       }
       if let iso = ISODate.read(bytes[...]) {
-        let isProper =
-          switch style {
-          case .rfc822: false
-          case .rfc3339: iso.isRFC3339
-          case .w3c: iso.isW3C
-          }
-        return Finding(seconds: iso.seconds, isProper: isProper)
+        return Finding(
+          seconds: iso.seconds, isProper: isASCII && ISODate.isProper(bytes[...], style))
       }
       var words = WordDate(bytes[...])
       guard let found = words.read() else { return nil }
-      return Finding(seconds: found.seconds, isProper: style == .rfc822 && found.isRFC822)
+      return Finding(
+        seconds: found.seconds, isProper: isASCII && style == .rfc822 && found.isRFC822)
     }
   }
 }
@@ -135,7 +134,8 @@ extension FeedDateReader {
     var half = ""
     for character in text {
       switch character {
-      case "年", "月", "년", "월": result.append("-")
+      case "年", "년": result.append("-")
+      case "月", "월": writeMonth(to: &result)
       case "日", "일", "秒", "초": result.append(" ")
       case "時", "时", "시", "分", "분": result.append(":")
       case "上", "下", "午", "오": half.append(character)
@@ -153,29 +153,48 @@ extension FeedDateReader {
     while let last = result.last, "-: ".contains(last) { result.removeLast() }
     return result + (half.count == 3 ? half : "")
   }
+
+  /// Ends a date at the character for a month. The number before it is the month: if that follows
+  /// the year, as in `2003年6月3日`, a dash separates it from the day, and else, as in `03 6月 2003`,
+  /// its English name replaces it.
+  private static func writeMonth(to result: inout String) {
+    let digits = result.reversed().prefix { "0123456789一二三四五六七八九十".contains($0) }
+    let text = String(digits.reversed())
+    guard let month = Int(text) ?? numerals.firstIndex(of: text).map({ $0 + 1 }),
+      1...12 ~= month
+    else { return result.append("-") }
+    result.removeLast(text.count)
+    while result.last == " " { result.removeLast() }
+    if result.last == "-" || result.last == "/" {
+      result += "\(month)-"
+    } else {
+      result += " \(String(decoding: months[(month * 3 - 3)..<(month * 3)], as: UTF8.self)) "
+    }
+  }
+
+  /// The Chinese numbers of the months.
+  private static let numerals = [
+    "一", "二", "三", "四", "五", "六", "七", "八", "九", "十", "十一", "十二",
+  ]
 }
 
 /// A date that begins with its year: RFC 3339, W3C-DTF and other profiles of ISO 8601; or a number
 /// of seconds or milliseconds since 1970.
 private struct ISODate {
   var seconds: Double
-  /// Whether it is a full date and time with a zone (RFC 3339).
-  var isRFC3339 = false
-  /// Whether it is RFC 3339, or a year, a month or a day alone.
-  var isW3C = false
 
   static func read(_ text: Slice<UnsafeBufferPointer<UInt8>>) -> ISODate? {
     var reader = DateScanner(rest: text)
     guard let year = reader.number(exactly: 4) else { return nil }
     if let date = epoch(text) { return date }
     // The year alone.
-    if reader.isAtEnd { return make(year, 1, 1, isW3C: true) }
+    if reader.isAtEnd { return make(year, 1, 1) }
     if reader.take("-") { return extended(year, &reader) }
     if reader.take("/") || reader.take(".") {
       guard let month = reader.number(upTo: 2), reader.take("/") || reader.take("."),
         let day = reader.number(upTo: 2)
       else { return nil }
-      return timed(year, month, day, &reader, isStandard: false)
+      return timed(year, month, day, &reader)
     }
     // yyyyddd, and yyyymmdd.
     let start = reader
@@ -186,11 +205,43 @@ private struct ISODate {
     guard let month = reader.number(exactly: 2), let day = reader.number(exactly: 2) else {
       return nil
     }
-    return timed(year, month, day, &reader, isStandard: false)
+    return timed(year, month, day, &reader)
   }
 
-  private static func make(_ year: Int, _ month: Int, _ day: Int, isW3C: Bool) -> ISODate? {
-    CivilTime.seconds(year, month, day).map { ISODate(seconds: $0, isW3C: isW3C) }
+  /// Whether a date is in the form that its format requires, of which `read` forgives much.
+  static func isProper(
+    _ text: Slice<UnsafeBufferPointer<UInt8>>, _ style: FeedDateReader.Style
+  ) -> Bool {
+    guard style != .rfc822 else { return false }
+    var reader = DateScanner(rest: text)
+    guard reader.number(exactly: 4) != nil else { return false }
+    for _ in 0..<2 {
+      if reader.isAtEnd { return style == .w3c }
+      guard reader.take("-"), reader.number(exactly: 2) != nil else { return false }
+    }
+    if reader.isAtEnd { return style == .w3c }
+    guard reader.take("T") || style == .rfc3339 && reader.take("t"),
+      let hour = reader.number(exactly: 2), hour < 24, reader.take(":"),
+      reader.number(exactly: 2) != nil
+    else { return false }
+    if reader.take(":") {
+      guard reader.number(exactly: 2) != nil else { return false }
+      if reader.take(".") {
+        guard reader.peekIsDigit else { return false }
+        reader.skip("0123456789")
+      }
+    } else if style != .w3c {
+      return false
+    }
+    if reader.take("Z") || style == .rfc3339 && reader.take("z") { return reader.isAtEnd }
+    guard reader.take("+") || reader.take("-"), reader.number(exactly: 2) != nil,
+      reader.take(":"), reader.number(exactly: 2) != nil
+    else { return false }
+    return reader.isAtEnd
+  }
+
+  private static func make(_ year: Int, _ month: Int, _ day: Int) -> ISODate? {
+    CivilTime.seconds(year, month, day).map { ISODate(seconds: $0) }
   }
 
   /// Parses seconds since 1970 (9 or 10 digits), or milliseconds (13 digits).
@@ -219,16 +270,16 @@ private struct ISODate {
     }
     reader = start
     guard let month = reader.number(upTo: 2) else { return nil }
-    if reader.isAtEnd { return make(year, month, 1, isW3C: true) }
+    if reader.isAtEnd { return make(year, month, 1) }
     guard reader.take("-"), let day = reader.number(upTo: 2) else { return nil }
-    return timed(year, month, day, &reader, isStandard: true)
+    return timed(year, month, day, &reader)
   }
 
   /// Parses the time and the zone after a date, if there are any.
   private static func timed(
-    _ year: Int, _ month: Int, _ day: Int, _ reader: inout DateScanner, isStandard: Bool
+    _ year: Int, _ month: Int, _ day: Int, _ reader: inout DateScanner
   ) -> ISODate? {
-    if reader.isAtEnd { return make(year, month, day, isW3C: isStandard) }
+    if reader.isAtEnd { return make(year, month, day) }
     let isT = reader.take("T") || reader.take("t")
     if !isT {
       // "2003-12-31Z" and "2003-12-31+01:00" are dates of XML Schema.
@@ -244,19 +295,13 @@ private struct ISODate {
     // After `T`, ISO 8601 allows the hour alone.
     let hour = isT && whole == nil ? reader.number(exactly: 2) : nil
     guard let time = whole ?? hour.map({ DateScanner.Time(hour: $0) }) else { return nil }
-    let spaces = reader.skipSpaces()
+    _ = reader.skipSpaces()
     let zone = reader.zone()
     _ = reader.skipSpaces()
     guard reader.isAtEnd else { return nil }
-    guard
-      let seconds = CivilTime.seconds(
-        year, month, day, time.hour, time.minute, time.second, offset: zone?.seconds ?? 0)
-    else { return nil }
-    let isProper =
-      isStandard && isT && hour == nil && spaces == 0 && zone?.isNumeric == true
-      && !time.isTwelveHour
-    return ISODate(
-      seconds: seconds, isRFC3339: isProper && time.hasSeconds, isW3C: isProper)
+    return CivilTime.seconds(
+      year, month, day, time.hour, time.minute, time.second, offset: zone?.seconds ?? 0
+    ).map { ISODate(seconds: $0) }
   }
 }
 
@@ -268,6 +313,8 @@ private struct WordDate {
 
   private struct Parts {
     var weekday: Int?
+    /// Whether the date begins with a day of the week, in any language.
+    var beginsWithDay = false
     var numbers: [(value: Int, digits: Int)] = []
     /// The character after the first number: a dash, a slash or a dot; nil for any other.
     var separator: Unicode.Scalar?
@@ -302,7 +349,12 @@ private struct WordDate {
   private mutating func parts() -> Parts? {
     var parts = Parts()
     while true {
-      reader.skip(" ,\t\n\r")
+      reader.skip(" \t\n\r")
+      while reader.take(",") {
+        // RFC 822 has one only after the day of the week.
+        if !parts.numbers.isEmpty { parts.isOdd = true }
+        reader.skip(" \t\n\r")
+      }
       guard !reader.isAtEnd else { return parts }
       if reader.peekIsDigit {
         let start = reader
@@ -329,8 +381,7 @@ private struct WordDate {
         parts.zone = zone
       } else if reader.take("(") {
         // A comment (RFC 822, §3.4.3).
-        reader.skip(until: ")")
-        parts.isOdd = true
+        if !reader.skip(through: ")") { parts.isOdd = true }
       } else {
         guard take(&parts) else { return nil }
       }
@@ -357,17 +408,23 @@ private struct WordDate {
     }
     if parts.weekday == nil, let day = DateWords.weekday(word) {
       parts.weekday = day
+      parts.beginsWithDay = parts.numbers.isEmpty
       if word.count != 3 { parts.isOdd = true }
       _ = reader.take(".")
       return true
     }
     parts.isOdd = true
-    if DateWords.isFiller(word) || DateWords.mayBeWeekday(word) { return true }
+    if DateWords.isFiller(word) { return true }
+    if DateWords.mayBeWeekday(word) {
+      if parts.numbers.isEmpty { parts.beginsWithDay = true }
+      return true
+    }
     // A day in another language before the date, or an unknown zone after it.
     let isBefore = parts.numbers.isEmpty && parts.month == nil && parts.time == nil
     let isBehind = parts.time != nil && parts.numbers.count == (parts.month == nil ? 3 : 2)
-    if isBefore { return !reader.isAtEnd && (reader.take(",") || reader.take(".")) }
-    return isBehind
+    guard isBefore else { return isBehind }
+    parts.beginsWithDay = !reader.isAtEnd && (reader.take(",") || reader.take("."))
+    return parts.beginsWithDay
   }
 
   /// Returns the year, the month and the day, and the number of digits of the year.
@@ -387,9 +444,11 @@ private struct WordDate {
     if numbers[0].digits == 4 || isShort {
       return (Self.year(numbers[0]), numbers[1].value, numbers[2].value, numbers[0].digits)
     }
-    // "31.12.2003", "12/31/2003"; if ambiguous, slashes mean that the month is first.
+    // "31.12.2003", "12/31/2003", "Tue, 31 12 2003"; if ambiguous, slashes mean that the month is
+    // first.
     let (first, second, last) = (numbers[0].value, numbers[1].value, numbers[2])
-    let isDayFirst = first > 12 || (second <= 12 && parts.separator == ".")
+    let hasSpaces = parts.separator == nil && parts.beginsWithDay
+    let isDayFirst = first > 12 || (second <= 12 && (parts.separator == "." || hasSpaces))
     return isDayFirst
       ? (Self.year(last), second, first, last.digits)
       : (Self.year(last), first, second, last.digits)

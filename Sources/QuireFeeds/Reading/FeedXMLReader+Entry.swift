@@ -152,9 +152,9 @@ extension FeedXMLReader {
         comments.count = comments.count ?? count
       }
     case .atomID: entry.id = entry.id ?? node.text
-    case .atomUpdated: entry.updated = entry.updated ?? date(node, as: .rfc3339)
-    case .atomPublished: entry.published = entry.published ?? date(node, as: .rfc3339)
-    case .atomCreated: fallback.created = date(node, as: .rfc3339)
+    case .atomUpdated: entry.updated = entry.updated ?? date(node, as: .atom)
+    case .atomPublished: entry.published = entry.published ?? date(node, as: .atom)
+    case .atomCreated: fallback.created = date(node, as: .atom)
     case .atomAuthor: entry.authors.add(person(node, scope))
     case .atomContributor:
       entry.authors.add(contributor(node, scope))
@@ -178,7 +178,7 @@ extension FeedXMLReader {
       switch element(child) {
       case .atomTitle?, .title?: source.title = atomText(child, scope)?.plain
       case .atomID?: source.id = child.text
-      case .atomUpdated?: source.updated = date(child, as: .rfc3339)
+      case .atomUpdated?: source.updated = date(child, as: .atom)
       case .atomLink?, .link?:
         guard let link = link(child, scope) else { continue }
         if link.relation.lowercased() == "self" { source.feedURL = link.url }
