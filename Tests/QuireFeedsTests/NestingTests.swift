@@ -132,4 +132,28 @@ struct NestingTests {
       "<feed xmlns='http://www.w3.org/2005/Atom'><entry>\(atom)<id>1</id></entry></feed>"
     #expect(try parsed(text).entries.map(\.id) == ["1"])
   }
+
+  @Test(
+    "17-Repairs: an identifier or a date that comes twice, or none, is refused where reading is strict"
+  )
+  func singles() throws {
+    let date = "<pubDate>Tue, 03 Jun 2003 02:39:21 GMT</pubDate>"
+    let updated = "<updated>2003-12-13T18:30:02Z</updated>"
+    for (text, kind) in [
+      (
+        "<rss><channel><item><guid>1</guid><guid>2</guid></item></channel></rss>", "repeatedElement"
+      ),
+      ("<rss><channel><item>\(date)\(date)</item></channel></rss>", "repeatedElement"),
+      ("<rss><item><guid>1</guid></item></rss>", "misplacedEntry"),
+    ] {
+      #expect(try parsed(text).feed.repairs.map(\.kind.description) == [kind], "\(text)")
+      #expect(throws: PageError.self) { try parsed(text, at: nil, FeedOptions(isStrict: true)) }
+    }
+    for (ids, repairs) in [("<id>1</id><id>2</id>", ["repeatedElement"]), ("", [])] {
+      let text =
+        "<feed xmlns='http://www.w3.org/2005/Atom'><entry>\(ids)\(updated)</entry></feed>"
+      #expect(try parsed(text).feed.repairs.map(\.kind.description) == repairs)
+      #expect(throws: PageError.self) { try parsed(text, at: nil, FeedOptions(isStrict: true)) }
+    }
+  }
 }

@@ -66,6 +66,10 @@ extension FeedRepair.Kind {
   public static let unknownNamespace = Self("unknownNamespace")
   /// An entry elsewhere than its format says: in another element of the feed, or in another entry.
   public static let misplacedEntry = Self("misplacedEntry")
+  /// An identifier or date of an entry that has one already.
+  public static let repeatedElement = Self("repeatedElement")
+  /// An entry of Atom without an identifier; counted only by strict reading, which refuses it.
+  public static let missingIdentifier = Self("missingIdentifier")
   /// A prefix without a namespace.
   public static let undeclaredPrefix = Self("undeclaredPrefix")
   /// Missing end tags at the end of a document whose entries are all complete.

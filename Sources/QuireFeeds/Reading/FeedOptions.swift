@@ -19,8 +19,8 @@ public struct FeedOptions: Hashable, Sendable {
     case sanitized
   }
 
-  /// Whether a violation of XML, of JSON, or of a format's rules for dates and texts is an error.
-  /// Default false: it is repaired and counted in `Feed.repairs`.
+  /// Whether a violation of XML, of JSON, or of a format's rules for dates, texts, identifiers and
+  /// the place of entries is an error. Default false: it is repaired and counted in `Feed.repairs`.
   public var isStrict: Bool
   /// The treatment of HTML. Default: as written.
   public var html: HTML

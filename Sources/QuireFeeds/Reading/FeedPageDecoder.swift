@@ -142,6 +142,9 @@ struct FeedPageDecoding: PageDecoding {
     }
     var all = tally
     all.add(reader.repairs.repairs)
+    if options.isStrict, feed.format.family == .atom {
+      all.add(.missingIdentifier, entries.count { $0.id == nil })
+    }
     feed.repairs = all.repairs
     return try finished(
       ParsedFeed(feed: feed, entries: entries, sitemapDates: reader.sitemapDates))

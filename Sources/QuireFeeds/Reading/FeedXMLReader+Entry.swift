@@ -34,8 +34,26 @@ extension FeedXMLReader {
     var longitude: Double?
     var rights: FeedText?
     var duration: Duration?
+    /// The elements that an entry has once at most, of those that were read.
+    var singles: Singles = []
     /// The indexes of the entry's files in `enclosures`, by address.
     var files: [String: Int] = [:]
+  }
+
+  /// Elements that an entry has once at most.
+  struct Singles: OptionSet {
+    let rawValue: Int
+
+    static let guid = Singles(rawValue: 1)
+    static let pubDate = Singles(rawValue: 2)
+    static let atomID = Singles(rawValue: 4)
+    static let atomUpdated = Singles(rawValue: 8)
+    static let atomPublished = Singles(rawValue: 16)
+  }
+
+  /// Counts a repair if the entry has had the element already.
+  private mutating func readOnce(_ element: Singles) {
+    if !fallback.singles.insert(element).inserted { repairs.add(.repeatedElement) }
   }
 
   /// The entry's comments and episode, created by the first property that is set.
@@ -89,8 +107,11 @@ extension FeedXMLReader {
     case .description: readDescription(node, scope)
     case .contentEncoded: entry.content = text(node, scope) ?? entry.content
     case .xhtmlBody: readBody(node, scope)
-    case .pubDate: entry.published = entry.published ?? date(node, as: .rfc822)
+    case .pubDate:
+      readOnce(.pubDate)
+      entry.published = entry.published ?? date(node, as: .rfc822)
     case .guid:
+      readOnce(.guid)
       entry.id = node.text ?? entry.id
       // True by default (RSS 2.0).
       fallback.guidIsPermalink =
@@ -151,9 +172,15 @@ extension FeedXMLReader {
       if let count = node.attribute("count", in: Self.thread).flatMap({ Int($0) }), count >= 0 {
         comments.count = comments.count ?? count
       }
-    case .atomID: entry.id = entry.id ?? node.text
-    case .atomUpdated: entry.updated = entry.updated ?? date(node, as: .atom)
-    case .atomPublished: entry.published = entry.published ?? date(node, as: .atom)
+    case .atomID:
+      readOnce(.atomID)
+      entry.id = entry.id ?? node.text
+    case .atomUpdated:
+      readOnce(.atomUpdated)
+      entry.updated = entry.updated ?? date(node, as: .atom)
+    case .atomPublished:
+      readOnce(.atomPublished)
+      entry.published = entry.published ?? date(node, as: .atom)
     case .atomCreated: fallback.created = date(node, as: .atom)
     case .atomAuthor: entry.authors.add(person(node, scope))
     case .atomContributor:

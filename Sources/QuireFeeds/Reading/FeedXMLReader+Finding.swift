@@ -29,9 +29,11 @@ extension FeedXMLReader {
     in parent: XMLTreeNode, depth: Int, _ visit: (_ entry: XMLTreeNode, _ isInPlace: Bool) -> Void
   ) {
     let root = element(document.root)
+    // Some feeds have items beside the channel, as in RSS 1.0.
+    let hasChannel = depth == 0 && parent.children.contains { element($0) == .channel }
     let isInPlace =
       switch depth {
-      case 0: root != .sitemapindex
+      case 0: root != .sitemapindex && (root != .rss || hasChannel)
       case 1 where root == .channel: parent.localName == "items"
       case 1: element(parent) == .channel
       default: false
