@@ -423,4 +423,30 @@ struct PagingTests {
     let itself = try await client.discoverFeeds(at: "https://d.test/")
     #expect(itself.map(\.format?.family) == [.rss] && itself[0].origin == .itself)
   }
+
+  @Test("R20, 17-Html: no secret of a feed's address is in its entries")
+  func secretBase() async throws {
+    let page = """
+      <rss version='2.0'><channel><item><guid>1</guid><link>#e1</link><title>A &lt;b&gt;x&lt;/b&gt;</title>
+      <description>&lt;a href="b"&gt;x&lt;/a&gt;</description></item></channel></rss>
+      """
+    let json =
+      #"{"version":"https://jsonfeed.org/version/1.1","items":[{"id":"1","content_html":"<p>x</p>"}]}"#
+    let web = FeedWeb([
+      "https://a.test/f?token=s3cr3t-t0ken": page, "https://a.test/s3cr3t-t0ken/f": page,
+      "https://a.test/j?token=s3cr3t-t0ken": json,
+    ])
+    for (url, base) in [
+      ("f?token=s3cr3t-t0ken", "f"), ("s3cr3t-t0ken/f", "…/f"), ("j?token=s3cr3t-t0ken", "j"),
+    ] {
+      let listing = PageClient(transport: web).feed(
+        at: "https://a.test/" + url, secrets: ["s3cr3t-t0ken"])
+      for try await entry in listing.entries {
+        let text = entry.content ?? entry.summary
+        #expect(text?.base == "https://a.test/" + base)
+        #expect(text?.sanitized().value.contains("s3cr3t") == false)
+        #expect(entry.title?.base?.contains("s3cr3t") != true)
+      }
+    }
+  }
 }

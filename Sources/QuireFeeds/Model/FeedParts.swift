@@ -32,8 +32,8 @@ public struct FeedText: Hashable, Sendable {
   public var source: String?
   /// The language, from `xml:lang`; nil if none is declared.
   public var language: String?
-  /// The base of relative links in the text: `xml:base`, else the feed's address; nil for plain
-  /// text.
+  /// The base of relative links in the text: `xml:base`, else the feed's address without its query
+  /// and with `…` in place of named secrets; nil for plain text.
   public var base: String?
 
   /// Creates a text; plain by default.

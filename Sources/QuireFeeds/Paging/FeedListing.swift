@@ -88,7 +88,9 @@ extension PageClient {
       let listing = try Listing(
         client: client, pagination: pagination, first: first, secrets: secrets,
         custom: paging.next)
-      let decoder = FeedPageDecoder(options: options)
+      let redactor = Redactor(
+        fields: headers, urls: [url], known: secrets.map { Array($0.utf8) })
+      let decoder = FeedPageDecoder(options, hiding: redactor)
       return FeedListing(
         pages: Cursor(clock: client.configuration.clock) { _ in
           FeedPageReader(PageLoader(listing, decoder), paging, isLast)

@@ -19,9 +19,9 @@ struct FeedJSONReader {
   private(set) var parts: PartCounter
 
   /// Creates a reader of a publisher's page.
-  init(url: String?, limits: DecodingLimits) {
+  init(_ scope: FeedScope, limits: DecodingLimits) {
     isEncoded = false
-    scope = FeedScope(url: url)
+    self.scope = scope
     parts = PartCounter(limits)
   }
 

@@ -1,4 +1,5 @@
 import QuireCore
+import QuireHTTP
 import QuireJSON
 public import QuirePagination
 import QuireXML
@@ -10,9 +11,15 @@ import QuireXML
 /// combines the decoder with paging; alone, it can be used with a description of your own.
 public struct FeedPageDecoder: PageDecoder {
   private let options: FeedOptions
+  private let redactor: Redactor?
 
   /// Creates a decoder.
-  public init(options: FeedOptions = FeedOptions()) { self.options = options }
+  public init(options: FeedOptions = FeedOptions()) { self.init(options, hiding: nil) }
+
+  /// Creates a decoder that keeps secrets out of the bases of texts.
+  init(_ options: FeedOptions, hiding redactor: Redactor?) {
+    (self.options, self.redactor) = (options, redactor)
+  }
 
   /// True, because the decoder recognises an incomplete document, and throws an error.
   public var isSelfDelimiting: Bool { true }
@@ -21,7 +28,7 @@ public struct FeedPageDecoder: PageDecoder {
   public func begin(_ context: DecodingContext) -> any PageDecoding<FeedEntry> {
     var context = context
     context.limits = options.limits
-    return FeedPageDecoding(context, options)
+    return FeedPageDecoding(context, options, hiding: redactor)
   }
 }
 
@@ -29,6 +36,7 @@ public struct FeedPageDecoder: PageDecoder {
 struct FeedPageDecoding: PageDecoding {
   private let context: DecodingContext
   private let options: FeedOptions
+  private let redactor: Redactor?
   /// The received bytes, until the syntax is known, and the index of the first that may not precede
   /// the document.
   private var head: [UInt8] = []
@@ -44,10 +52,14 @@ struct FeedPageDecoding: PageDecoding {
     case addresses(SitemapText)
   }
 
-  init(_ context: DecodingContext, _ options: FeedOptions) {
+  init(_ context: DecodingContext, _ options: FeedOptions, hiding redactor: Redactor? = nil) {
     self.context = context
     self.options = options
+    self.redactor = redactor
   }
+
+  /// The scope of the page's root.
+  private var scope: FeedScope { FeedScope(url: context.url, hiding: redactor) }
 
   mutating func receive(_ slice: [UInt8]) throws {
     guard syntax == nil else { return try receiveInSyntax(slice) }
@@ -126,7 +138,7 @@ struct FeedPageDecoding: PageDecoding {
   /// Reads the feed and the entries of a document. Returns nil if it is not a feed.
   private func parse(_ document: XMLDocument, _ tally: RepairTally) throws -> ParsedFeed? {
     var reader = FeedXMLReader(document, limits: options.limits)
-    guard case (var feed, var nodes, let scope)? = reader.feed(at: context.url) else { return nil }
+    guard case (var feed, var nodes, let scope)? = reader.feed(in: self.scope) else { return nil }
     try check(reader.isBeyondLimit ? .max : nodes.count)
     try reader.parts.check()
     var entries: [FeedEntry] = []
@@ -177,7 +189,7 @@ struct FeedPageDecoding: PageDecoding {
     var syntax = JSONSyntaxRepair()
     try session.receive(options.isStrict ? page.joined() : syntax.mended(page.joined()))
     let document = try session.finish()
-    var reader = FeedJSONReader(url: context.url, limits: options.limits)
+    var reader = FeedJSONReader(scope, limits: options.limits)
     let version = try document.value(at: "/version")?.string ?? ""
     let isDeclared = version.contains("jsonfeed.org/version/")
     let hasItems = try document.count(at: "/items") != nil

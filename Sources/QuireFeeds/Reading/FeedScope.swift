@@ -1,21 +1,30 @@
+import QuireHTTP
 import QuirePagination
 import QuireXML
 
 /// The scope of an element: the base of relative addresses and the language.
 struct FeedScope {
-  /// `xml:base`, else the feed's address; nil if neither is known.
+  /// `xml:base`, else the feed's address without its query, which only a link to the feed itself
+  /// would need, and which may have a secret; nil if neither is known.
   private var base: URLReference?
-  /// The text of `base`.
+  /// The text of `base` without named secrets.
   private(set) var baseText: String?
+  private let redactor: Redactor?
   /// Whether an `xml:base` set the base, rather than the feed's address.
   private(set) var hasOwnBase = false
   var language: String?
 
   static let xml = "http://www.w3.org/XML/1998/namespace"
 
-  init(url: String?) {
+  init(url: String?, hiding redactor: Redactor? = nil) {
+    self.redactor = redactor
     base = url.flatMap { try? URLReference($0) }
-    baseText = base?.text
+    base?.query = nil
+    baseText = shown(base)
+  }
+
+  private func shown(_ base: URLReference?) -> String? {
+    base.map { redactor?.scrub($0.text) ?? $0.text }
   }
 
   /// Returns the scope within an element, which may have `xml:base` and `xml:lang`.
@@ -25,7 +34,7 @@ struct FeedScope {
       // Addresses relative to a script would be scripts too.
       if name == "base", let inner = Self.reference(value), !Self.isUnsafe(inner) {
         scope.base = base.map { inner.resolved(against: $0) } ?? inner
-        scope.baseText = scope.base?.text
+        scope.baseText = shown(scope.base)
         scope.hasOwnBase = true
       }
       if name == "lang" { scope.language = value.isEmpty ? nil : value }

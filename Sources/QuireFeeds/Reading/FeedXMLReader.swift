@@ -48,21 +48,21 @@ struct FeedXMLReader {
   ///
   /// If there are none, but elements of another namespace with the name of an entry, that namespace
   /// is read as the format's own, and this counts as a repair.
-  mutating func feed(at url: String?) -> Contents? {
+  mutating func feed(in page: FeedScope) -> Contents? {
     let unread = self
-    guard let contents = contents(at: url) else { return nil }
+    guard let contents = contents(in: page) else { return nil }
     guard contents.entries.isEmpty, contents.feed.sitemaps.isEmpty, !isBeyondLimit,
       !parts.isExceeded, let namespace = namespaceOfEntries(in: document.root)
     else { return contents }
     self = unread
     elements = FeedElement.table(of: document, own: namespace).elements
     repairs.add(.unknownNamespace)
-    return self.contents(at: url)
+    return self.contents(in: page)
   }
 
-  private mutating func contents(at url: String?) -> Contents? {
+  private mutating func contents(in page: FeedScope) -> Contents? {
     let root = document.root
-    let scope = FeedScope(url: url).within(root)
+    let scope = page.within(root)
     if !isKnown { repairs.add(.unknownNamespace) }
     switch element(root) {
     case .rss?: return rss(root, scope)

@@ -49,7 +49,8 @@ enum HTMLLinks {
       : growthLimit.link(for: value, scope.absolute)
   }
 
-  /// Returns HTML with absolute links, as far as the limit on their growth allows.
+  /// Returns HTML with absolute links, as far as the limit on their growth allows. Links to a place
+  /// in the text itself stay.
   static func absolute(_ html: String, base: String?) -> String {
     guard let base else { return html }
     let scope = FeedScope(url: base)
@@ -61,7 +62,8 @@ enum HTMLLinks {
       var tokens = HTMLTokenizer(bytes)
       while let token = tokens.next() {
         guard case .start(_, let attributes, _) = token else { continue }
-        for attribute in attributes where !attribute.range.isEmpty {
+        for attribute in attributes
+        where !attribute.range.isEmpty && !attribute.value.hasPrefix("#") {
           guard let absolute = absolute(attribute.value, of: attribute.name, scope, &growthLimit),
             absolute != attribute.value
           else { continue }

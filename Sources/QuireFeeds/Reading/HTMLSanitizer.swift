@@ -87,10 +87,8 @@ public struct HTMLSanitizer: Hashable, Sendable {
   private func link(
     _ value: String, _ attribute: String, _ scope: FeedScope, _ growthLimit: inout LinkGrowthLimit
   ) -> String? {
-    // A long base repeated for each footnote would use up the growth that other links need.
-    if value.hasPrefix("#"), let base = scope.baseText, base.utf8.count > 256 {
-      return FeedScope(url: nil).absolute(value)
-    }
+    // A footnote is in the text itself.
+    if value.hasPrefix("#") { return FeedScope(url: nil).absolute(value) }
     return attribute == "srcset"
       ? HTMLLinks.srcset(value) { growthLimit.link(for: $0) { safe($0, "src", scope) } }
       : growthLimit.link(for: value) { safe($0, attribute, scope) }
@@ -118,7 +116,8 @@ extension FeedText {
     return text
   }
 
-  /// Returns the text with relative links in its HTML made absolute, and nothing else changed.
+  /// Returns the text with relative links in its HTML made absolute, except those to a place in the
+  /// text itself, such as `#note`, and nothing else changed.
   public func withAbsoluteLinks() -> FeedText {
     guard isMarkup else { return self }
     var text = self
