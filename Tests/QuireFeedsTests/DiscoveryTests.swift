@@ -2,6 +2,7 @@ import HTTPTypes
 import QuireCore
 import QuireFeeds
 import QuireHTTP
+import QuirePagination
 import Testing
 
 @Suite("Feeds: finding them")
@@ -176,5 +177,58 @@ struct DiscoveryTests {
     #expect(found.map(\.url) == ["https://b.test/feed"])
     #expect(web.fields.map { $0[.authorization] } == ["Bearer 0123456789", nil, nil])
     #expect(web.fields.map { $0[.userAgent] } == ["Reader/1.0", "Reader/1.0", "Reader/1.0"])
+  }
+
+  @Test(
+    "17-Discovery: a list of subscriptions is known by its root, in any encoding, behind any comment, with any prefix",
+    arguments: [
+      "<!--\(String(repeating: " ", count: 5_000))--><opml><body>%</body></opml>",
+      "<o:opml xmlns:o='urn:o'><o:body>%</o:body></o:opml>",
+      "<?xml version='1.0'?><!DOCTYPE opml [<!ELEMENT opml ANY>]>\n<opml><body>%</body></opml>",
+      "<br/><opml><body>%</body></opml>",
+    ])
+  func roots(text: String) async throws {
+    let outline = text.hasPrefix("<o:") ? "o:outline" : "outline"
+    let list = text.replacing("%", with: "<\(outline) text='A' xmlUrl='/a'/>")
+    let web = FeedWeb(["https://a.test/l": list])
+    let found = try await PageClient(transport: web).discoverFeeds(at: "https://a.test/l")
+    #expect(found.map(\.url) == ["https://a.test/a"] && web.urls.count == 1)
+  }
+
+  @Test(
+    "17-Discovery: a feed, or a list, that cannot be read is the error, and no other path is asked",
+    arguments: [
+      ("<rss version='2.0'><channel><item><title>a", PageError.Code.truncated),
+      ("<!DOCTYPE rss [<!ENTITY a 'b'>]><rss><channel/></rss>", .malformed),
+      ("<opml><body><outline text='A' xmlUrl='/a'/><outline text='", .truncated),
+    ])
+  func broken(text: String, code: PageError.Code) async throws {
+    let web = FeedWeb(["https://a.test/f": text])
+    let error = await #expect(throws: PageError.self) {
+      _ = try await PageClient(transport: web).discoverFeeds(at: "https://a.test/f")
+    }
+    #expect(error?.code == code && web.urls.count == 1)
+  }
+
+  @Test(
+    "17-Discovery: usual paths that are refused are the error, and a server that asks for fewer requests gets none",
+    arguments: [(401, 12), (500, 12), (429, 2), (503, 2)])
+  func refused(status: Int, requests: Int) async throws {
+    let web = FeedWeb { url, _ in
+      url == "https://a.test/" ? .init(body: "<html>Welcome</html>") : .init(status: status)
+    }
+    var client = PageClient(transport: web)
+    client.configuration.retry = .feed
+    let error = await #expect(throws: PageError.self) {
+      _ = try await client.discoverFeeds(at: "https://a.test/")
+    }
+    #expect(error?.response?.head.status.code == status)
+    #expect(web.urls.count == requests)
+  }
+
+  @Test("17-Media: JSON that is no feed is refused as such")
+  func jsonList() {
+    let error = #expect(throws: PageError.self) { try parsed("[{\"id\":\"1\"}]") }
+    #expect(error?.code == .unexpectedMediaType && error?.message.contains("JSON Feed") == true)
   }
 }

@@ -46,7 +46,11 @@ extension PageClient {
   /// If the page declares no feeds, it is searched for links that look like a feed's; without
   /// those, common paths such as `/feed`, `/rss` and `/atom.xml` are requested, and finally the
   /// sitemaps that `/robots.txt` names are returned, or `/sitemap.xml`. Returns at most a thousand
-  /// feeds. Throws if the page cannot be read.
+  /// feeds.
+  ///
+  /// Throws if the page cannot be read, or is a feed or a list that cannot be; if the server refuses
+  /// further requests (429, 503); and if none of the paths leads to a feed, the first error of one
+  /// that was not simply missing (404, 410).
   public func discoverFeeds(at url: String) async throws -> [DiscoveredFeed] {
     var client = self
     if !client.configuration.headers.contains(.accept) {
@@ -55,8 +59,8 @@ extension PageClient {
     let url = FeedScope.withoutFeedScheme(url)
     let answer = try await client.response(
       to: PageRequest(url: url), decoder: BytesPageDecoder())
-    if let own = Self.feed(in: answer) { return [own] }
-    if let list = Self.subscriptions(in: answer) { return list }
+    if let list = try Self.subscriptions(in: answer) { return list }
+    if let own = try Self.feed(in: answer) { return [own] }
     let page = WebPage(answer)
     if !page.feeds.isEmpty { return page.feeds }
     if !page.anchors.isEmpty { return page.anchors }
@@ -67,22 +71,36 @@ extension PageClient {
     return try await client.feedsAtUsualPaths(of: answer.url)
   }
 
-  /// Returns the answer as a feed; nil if it is none.
-  private static func feed(in answer: Response) -> DiscoveredFeed? {
-    guard
-      let parsed = try? ParsedFeed(
+  /// Returns the answer as a feed; nil if it is none. Throws if it is one that cannot be read.
+  private static func feed(in answer: Response) throws -> DiscoveredFeed? {
+    do {
+      let parsed = try ParsedFeed(
         answer.body, url: answer.url, contentType: answer.headerFields[.contentType])
-    else { return nil }
-    return DiscoveredFeed(
-      url: answer.url, title: parsed.feed.title?.plain,
-      mediaType: answer.headerFields[.contentType], format: parsed.feed.format, origin: .itself)
+      return DiscoveredFeed(
+        url: answer.url, title: parsed.feed.title?.plain,
+        mediaType: answer.headerFields[.contentType], format: parsed.feed.format, origin: .itself)
+    } catch let error as PageError {
+      let roots = OpenElement.containers.union(["entry"])
+      guard error.code != .unexpectedMediaType,
+        roots.contains(OpenElement.rootName(of: answer.body) ?? "")
+      else { return nil }
+      throw error
+    }
   }
 
-  /// Returns the feeds of an answer that is a list of subscriptions; nil if it is none. Only the
-  /// first 4 KiB are searched for the name of the root element, which is near the start.
-  private static func subscriptions(in answer: Response) -> [DiscoveredFeed]? {
-    let start = String(decoding: answer.body.prefix(4_096), as: UTF8.self).lowercased()
-    guard start.contains("<opml"), let list = try? OPML(answer.body) else { return nil }
+  /// Returns the feeds of an answer that is a list of subscriptions; nil if it is none. Throws if it
+  /// is one that cannot be read.
+  private static func subscriptions(in answer: Response) throws -> [DiscoveredFeed]? {
+    let isList = OpenElement.rootName(of: answer.body) == "opml"
+    // Other text may precede the root.
+    guard isList || answer.body.prefix(4_096).containsText("<opml") else { return nil }
+    let list: OPML
+    do {
+      list = try OPML(answer.body)
+    } catch {
+      if isList { throw error }
+      return nil
+    }
     let scope = FeedScope(url: answer.url)
     return list.outlines.lazy.compactMap { outline in
       scope.absolute(outline.feedURL).map {
@@ -99,6 +117,7 @@ extension PageClient {
 
   private func feedsAtUsualPaths(of url: String) async throws -> [DiscoveredFeed] {
     let page = try URLReference(url)
+    var failure: PageError?
     for path in Self.usualPaths {
       let target = try URLReference(path).resolved(against: page)
       do {
@@ -109,14 +128,19 @@ extension PageClient {
           if sitemaps.isEmpty { continue }
           return sitemaps
         }
-        guard var feed = Self.feed(in: answer) else { continue }
+        guard var feed = try Self.feed(in: answer) else { continue }
         feed.origin = .wellKnownPath
         return [feed]
-      } catch is PageError {
+      } catch let error as PageError {
         // This path leads to no feed, but the next one may.
-        continue
+        switch error.response?.head.status.code {
+        case 404, 410: continue
+        case 429, 503: throw error
+        default: failure = failure ?? error
+        }
       }
     }
+    if let failure { throw failure }
     return []
   }
 

@@ -92,4 +92,31 @@ struct OpenElement {
     let local = name.lastIndex(of: 0x3A).map { name[($0 + 1)...] } ?? name[...]
     return String(decoding: local, as: UTF8.self).lowercased()
   }
+
+  /// Returns the local name of a document's first element in lowercase; nil if there is none. The
+  /// document may be in any encoding that has the characters of ASCII, or in UTF-16.
+  static func rootName(of document: [UInt8]) -> String? {
+    // The zeros of UTF-16.
+    var rest = document.prefix(4).contains(0) ? document.filter { $0 != 0 }[...] : document[...]
+    while let start = rest.firstIndex(of: 0x3C) {
+      rest = rest[start...]
+      if rest.starts(with: "<!--".utf8) {
+        rest = rest.dropFirst(4)
+        while !rest.isEmpty, !rest.starts(with: "-->".utf8) { rest.removeFirst() }
+      } else if rest.starts(with: "<?".utf8) {
+        while !rest.isEmpty, !rest.starts(with: "?>".utf8) { rest.removeFirst() }
+      } else if rest.starts(with: "<!".utf8) {
+        // A declaration may have others in brackets.
+        var depth = 0
+        while let byte = rest.popFirst(), byte != 0x3E || depth > 0 {
+          if byte == 0x5B { depth += 1 }
+          if byte == 0x5D { depth -= 1 }
+        }
+      } else {
+        let ends = " \t\r\n/>".utf8
+        return localName(Array(rest.dropFirst().prefix(256).prefix { !ends.contains($0) }))
+      }
+    }
+    return nil
+  }
 }
