@@ -71,6 +71,8 @@ struct FeedCommand: AsyncParsableCommand {
   func run() async throws {
     try check()
     let since = try sinceDate()
+    var request = request
+    request.url = FeedListing.webAddress(of: request.url)
     let url = try request.absoluteURL()
     let requested = try request.options()
     var configuration = PageClient.Configuration.feed
@@ -139,7 +141,9 @@ struct FeedPrinter: Sendable {
   func print(_ feeds: [DiscoveredFeed]) throws {
     guard !feeds.isEmpty else {
       throw PageError(
-        .exhausted, "The page names no feed, and at the usual addresses there is none.")
+        .exhausted,
+        "No feed was found: the page, or list of subscriptions, names none, and a page's usual addresses have none."
+      )
     }
     for feed in feeds {
       var members: [JSONValue.Member] = [.init("url", .string(feed.url))]

@@ -123,6 +123,8 @@ struct FeedCommandTests {
       #expect(
         try lines(found).first?["url"]?.string == origin + "/feed", "\(found.output)\(found.errors)"
       )
+      let scheme = try await Command.quire(["feed", "--pages", "1", "feed:" + origin + "/feed"])
+      #expect(scheme.status == 0 && scheme.lines.count == 1, "\(scheme.errors)")
       let page = try await Command.quire(["feed", origin + "/"])
       #expect(page.status == 1 && page.errors.contains("--discover"), "\(page.errors)")
       let list = try await Command.quire(["feed", origin + "/list"])

@@ -102,6 +102,11 @@ extension PageClient {
 }
 
 extension FeedListing {
+  /// Returns the address that a `feed:` address means; any other unchanged.
+  package static func webAddress(of address: String) -> String {
+    FeedScope.withoutFeedScheme(address)
+  }
+
   /// The description of feeds. Its rule for the next page is a placeholder, because `FeedPaging`
   /// finds that page.
   static let pagination = Pagination(next: .body("/"), send: .request, items: .root)
