@@ -212,6 +212,15 @@ struct HabitTests {
     #expect(comments == FeedComments(feedURL: "http://a.test/c", count: 7))
   }
 
+  @Test("17-Json, 17-Repairs: null in place of JSON Feed's items is an empty list, and counted")
+  func nullItems() throws {
+    let page = try parsed(
+      #"{"version":"https://jsonfeed.org/version/1.1","title":"T","items":null}"#)
+    #expect(page.entries.isEmpty && page.feed.title?.value == "T")
+    #expect(page.feed.repairs.map(\.kind) == [.wrongType])
+    #expect(throws: PageError.self) { try parsed(#"{"items":null}"#) }
+  }
+
   @Test("17-Json, 17-Repairs: items of JSON Feed that are no objects are left out and counted")
   func noObjects() throws {
     let text = """

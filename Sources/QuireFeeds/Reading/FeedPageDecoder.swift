@@ -192,7 +192,9 @@ struct FeedPageDecoding: PageDecoding {
     var reader = FeedJSONReader(scope, limits: options.limits)
     let version = try document.value(at: "/version")?.string ?? ""
     let isDeclared = version.contains("jsonfeed.org/version/")
-    let hasItems = try document.count(at: "/items") != nil
+    let count = try document.count(at: "/items")
+    let isNull = try count == 0 && document.value(at: "/items") == .null
+    let hasItems = count != nil && !isNull
     guard isDeclared || (hasItems && !options.isStrict) else {
       throw PageError(
         .unexpectedMediaType,
@@ -202,7 +204,7 @@ struct FeedPageDecoding: PageDecoding {
     let properties = try Self.properties(of: document, &repair)
     var feed = reader.feed(properties)
     try reader.parts.check()
-    if !isDeclared { reader.repairs.add(.wrongType) }
+    if !isDeclared || isNull { reader.repairs.add(.wrongType) }
     let items = hasItems ? try repair.items(of: session.items()) : []
     try check(items.count)
     let entries = try entries(of: items, &reader, &repair)

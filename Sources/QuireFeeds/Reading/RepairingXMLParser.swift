@@ -256,7 +256,15 @@ struct RepairingXMLParser {
   }
 
   private static func pageError(for fault: XMLFault) -> PageError {
-    fault.kind == .html ? MarkupRepair.html : fault.pageError
+    switch fault.kind {
+    case .html: MarkupRepair.html
+    case .json:
+      PageError(
+        .unexpectedMediaType,
+        "The answer is JSON, but no JSON Feed, which is an object with a \"version\" and \"items\".",
+        remedies: [Remedy(.feedAddress)])
+    default: fault.pageError
+    }
   }
 
   // MARK: The first bytes
