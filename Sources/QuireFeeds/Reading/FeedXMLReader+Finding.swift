@@ -30,7 +30,8 @@ extension FeedXMLReader {
   ) {
     let root = element(document.root)
     // Some feeds have items beside the channel, as in RSS 1.0.
-    let hasChannel = depth == 0 && parent.children.contains { element($0) == .channel }
+    let hasChannel =
+      depth == 0 && root == .rss && parent.children.contains { element($0) == .channel }
     let isInPlace =
       switch depth {
       case 0: root != .sitemapindex && (root != .rss || hasChannel)
