@@ -212,6 +212,18 @@ struct HabitTests {
     #expect(comments == FeedComments(feedURL: "http://a.test/c", count: 7))
   }
 
+  @Test("17-Discovery: the root of a document is known in UTF-16, too, and behind what precedes it")
+  func rootNames() throws {
+    let text =
+      "<?xml version='1.0'?><!-- <rss> --><!DOCTYPE a [<!ELEMENT b ANY>]>\n<o:OPML version='2'>"
+    #expect(OpenElement.rootName(of: Array(text.utf8)) == "opml")
+    let wide = try Array(#require(text.data(using: .utf16)))
+    #expect(OpenElement.rootName(of: wide) == "opml")
+    for text in ["", "text", "<!-- <rss>", "<!DOCTYPE [", "<?"] {
+      #expect(OpenElement.rootName(of: Array(text.utf8)) == nil)
+    }
+  }
+
   @Test("17-Json, 17-Repairs: null in place of JSON Feed's items is an empty list, and counted")
   func nullItems() throws {
     let page = try parsed(

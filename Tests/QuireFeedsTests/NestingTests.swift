@@ -119,7 +119,7 @@ struct NestingTests {
       "<enclosure url='http://h/e'>", "<media:thumbnail url='http://h/t'>",
       "<media:content url='http://h/c'>", "<media:group>", "<itunes:image href='http://h/i'>",
       "<itunes:duration>60", "<atom:link href='http://h/l'>", "<link href='http://h/l'>",
-      "<content:encoded>&lt;p&gt;x", "<slash:comments>3", "<dc:date>2003-06-03",
+      "<content:encoded>&lt;p&gt;x", "<slash:comments>3", "<x:foo>y", "<dc:date>2003-06-03",
       "<source url='/s'>S",
     ])
   func swallowed(_ element: String) throws {

@@ -147,7 +147,14 @@ struct MarkupRepair {
       let limit = min(input.count, start + Self.pieceSize)
       repeat { index += 1 } while index < limit && Self.isPlain(input[index])
       output += input[start..<index]
+      noteText(in: start..<index)
     }
+  }
+
+  /// Records that the innermost open element has text, unless it is white space.
+  private mutating func noteText(in range: Range<Int>) {
+    guard let last = open.indices.last, !open[last].hasText else { return }
+    open[last].hasText = input[range].contains { !$0.isWhiteSpace }
   }
 
   private static func isPlain(_ byte: UInt8) -> Bool {
@@ -264,6 +271,7 @@ struct MarkupRepair {
       throw PageError(.truncated, "The feed is cut off: it ends within a CDATA section.")
     }
     output += input[index..<end]
+    noteText(in: (index + 9)..<(end - 3))
     index = end
   }
 
@@ -397,7 +405,7 @@ struct MarkupRepair {
       let parent = open.lastIndex(where: {
         $0.isContainer || isEntry($0.local)
           || $0.local == "source" && OpenElement.sourceChildren.contains(local)
-      }), open[(parent + 1)...].allSatisfy(\.isKnown)
+      }), open[(parent + 1)...].allSatisfy({ $0.isKnown || $0.hasText })
     {
       return parent + 1
     }

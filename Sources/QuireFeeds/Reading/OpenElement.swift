@@ -13,6 +13,8 @@ struct OpenElement {
   /// Whether its name is one of a format or of HTML, rather than of an extension that the repair
   /// does not know: such an extension may contain anything, even an `item`.
   let isKnown: Bool
+  /// Whether it has text of its own, as elements that contain others seldom have.
+  var hasText = false
 
   /// Creates an element of a feed whose root has the prefix `home`.
   init(_ name: [UInt8], prefixes: [[UInt8]], home: ArraySlice<UInt8>?) {
