@@ -172,8 +172,10 @@ struct FeedPrinter: Sendable {
       for entry in page.items where isWanted(entry) { try print(entry) }
       if let since, order.showsOnlyOlder(page.feed, page.items, than: since) { return }
     }
-    // A sitemap that its index lists was missing at the server.
-    if walk.report.warnings.contains(where: { $0.code == .missingSitemap }) {
+    // Entries are missing: those of a sitemap that the server does not have, or those behind pages
+    // that repeat the entries before them.
+    let losses: [WalkReport.Warning.Code] = [.missingSitemap, .repeatingFeed]
+    if walk.report.warnings.contains(where: { losses.contains($0.code) }) {
       throw ExitStatus.failed
     }
   }

@@ -55,6 +55,10 @@ struct FeedSinceTests {
     case "gone":
       let sitemaps = ["/map/2020", "/nothing", "/map/2021", "/text", "/nothing2"]
       return (Self.index(sitemaps.map { ($0, nil) }), "application/xml")
+    // Pages of the same entries, each of which leads to another one.
+    case "endless":
+      let next = "/endless/\(parts.count)\(parts.dropFirst().map { "/" + $0 }.joined())"
+      return (Self.atom(2025, number: 1, next: next), "application/atom+xml")
     case "text": return ("http://a.test/1\r\nhttp://a.test/2\r\n", "text/plain; charset=utf-8")
     case "map": return parts.last.flatMap { Int($0) }.map { (Self.sitemap($0), "text/xml") }
     default: return nil
@@ -120,6 +124,15 @@ struct FeedSinceTests {
     #expect(found.ending.errors.contains("/nothing "), "\(found.ending.errors)")
     #expect(found.ending.errors.contains("/nothing2 "), "\(found.ending.errors)")
     #expect(found.ending.errors.contains("404"), "\(found.ending.errors)")
+  }
+
+  @Test(
+    "17-Paging, 17-Tool: a feed whose pages repeat each other without end is ended, named, and makes the status 1"
+  )
+  func endless() async throws {
+    let found = try await read("/endless")
+    #expect(found.items == ["urn:1-0", "urn:1-1"] && found.ending.status == 1)
+    #expect(found.ending.errors.contains("pages of the feed in a row"), "\(found.ending.errors)")
   }
 
   @Test("17-Sitemap, 17-Tool: --raw prints the lines of a sitemap that is a text as they are")

@@ -89,7 +89,7 @@ struct PagingTests {
     #expect(web.urls.last == "https://a.test/feed?paged=4" && report.isComplete)
     let deaf = FeedWeb { _, _ in .init(body: rssPage([2, 1], generator)) }
     (found, report) = try await self.report(deaf)
-    #expect(found == ["urn:2", "urn:1"] && deaf.urls.count == 2)
+    #expect(found == ["urn:2", "urn:1"] && deaf.urls.count == 3)
     #expect(report.isComplete && report.warnings == [])
     let plain = FeedWeb(["https://a.test/feed": rssPage([1])])
     #expect(try await ids(plain) == ["urn:1"])
@@ -124,7 +124,41 @@ struct PagingTests {
     }
     let other = try await self.report(endless)
     #expect(other.ids == ["urn:1"] && endless.urls.count == 4)
-    #expect(other.report.warnings.map(\.code) == [.feedLoop])
+    #expect(other.report.warnings.map(\.code) == [.repeatingFeed])
+  }
+
+  @Test("17-Paging: archives that repeat the feed on many pages lead to their oldest entries")
+  func overlappingArchives() async throws {
+    // The feed has the newest 50 entries, and its archives 10 each.
+    var pages = [
+      "https://a.test/feed": rssPage(
+        (51...100).reversed(), "<atom:link rel='prev-archive' href='/9'/>")
+    ]
+    for number in 0..<10 {
+      let more = number > 0 ? "<atom:link rel='prev-archive' href='/\(number - 1)'/>" : ""
+      let ids = (number * 10 + 1...number * 10 + 10).reversed()
+      pages["https://a.test/\(number)"] = rssPage(Array(ids), more)
+    }
+    let (found, report) = try await report(FeedWeb(pages))
+    #expect(found == (1...100).reversed().map { "urn:\($0)" })
+    #expect(report.isComplete && report.warnings == [])
+  }
+
+  @Test("17-Paging: WordPress is read on where a page was published between two requests")
+  func shiftedWordPress() async throws {
+    let generator = "<generator>https://wordpress.org/?v=6.4.2</generator>"
+    let requests = FeedCounter()
+    // Pages of two entries, of which the newest two come before the second request.
+    let web = FeedWeb { url, _ in
+      let page = url.split(separator: "=").dropFirst().first.flatMap { Int($0) } ?? 1
+      let newest = (requests.value == 1 ? 6 : 8) - 2 * (page - 1)
+      requests.value += 1
+      return newest > 0
+        ? .init(body: rssPage([newest, newest - 1], generator)) : .init(status: 404, body: "no")
+    }
+    let (found, report) = try await report(web)
+    #expect(found == (1...6).reversed().map { "urn:\($0)" })
+    #expect(report.isComplete && report.warnings == [])
   }
 
   /// Returns the titles of a feed of two pages whose entries all have the same identifier.
@@ -210,6 +244,25 @@ struct PagingTests {
       for try await entry in later.items { rest.append(entry.url ?? "") }
       #expect(seen + rest == all)
     }
+  }
+
+  @Test("17-Sitemap: sitemaps that list the same addresses, however many in a row, end no index")
+  func repeatedSitemaps() async throws {
+    let space = "xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'"
+    let index = (1...7).map { "<sitemap><loc>https://a.test/\($0)</loc></sitemap>" }.joined()
+    let web = FeedWeb { url, _ in
+      guard let number = Int(url.dropFirst("https://a.test/".count)) else {
+        return .init(body: "<sitemapindex \(space)>\(index)</sitemapindex>")
+      }
+      let names = number < 7 ? ["a", "b"] : ["a", "c"]
+      let list = names.map { "<url><loc>https://a.test/p\($0)</loc></url>" }.joined()
+      return .init(body: "<urlset \(space)>\(list)</urlset>")
+    }
+    let walk = PageClient(transport: web).feed(at: "https://a.test/s").pages.walk()
+    var found: [String] = []
+    while let page = try await walk.next() { found += page.items.compactMap(\.url) }
+    #expect(found == ["a", "b", "c"].map { "https://a.test/p\($0)" })
+    #expect(walk.report.isComplete && walk.report.warnings == [])
   }
 
   /// A transport that runs an action before each answer.

@@ -5,7 +5,7 @@ import QuirePagination
 import Synchronization
 
 /// Reads the pages of a feed for one walk. Omits repeated entries, and ends the walk where the
-/// publisher's links form a loop.
+/// publisher's links form a loop or lead to nothing new.
 final class FeedPageReader: PageReader {
   private let base: PageLoader<FeedEntry>
   private let paging: FeedPaging
@@ -19,13 +19,33 @@ final class FeedPageReader: PageReader {
     var last: Position?
     /// The identities of the requests for pages that have a next page.
     var visited: Set<Int> = []
-    /// The number of consecutive pages without new entries.
-    var stale = 0
+    var progress = Progress()
+    /// The progress before the last page.
+    var earlier = Progress()
   }
 
-  /// The number of consecutive pages without new entries that ends a feed with links. A single one
-  /// does not, because archives may repeat the feed (RFC 5005, section 4).
-  private static let maximumStalePages = 3
+  /// What the pages of a walk had so far.
+  private struct Progress: Sendable {
+    /// The number of new entries.
+    var entries = 0
+    /// The number of pages without new entries since the last one with some, and of their entries.
+    var stalePages = 0
+    var staleEntries = 0
+
+    mutating func add(_ count: Int, new: Int) {
+      entries += new
+      guard count > 0, new == 0 else {
+        (stalePages, staleEntries) = (0, 0)
+        return
+      }
+      stalePages += 1
+      staleEntries += count
+    }
+
+    /// Whether the pages without new entries have repeated more entries than there were. Archives
+    /// that repeat the feed (RFC 5005, section 4) have at most as many before their first new one.
+    var isRepeating: Bool { stalePages >= 3 && staleEntries > entries }
+  }
 
   init(
     _ base: PageLoader<FeedEntry>, _ paging: FeedPaging,
@@ -97,7 +117,7 @@ final class FeedPageReader: PageReader {
     memory.withLock { memory in
       if memory.last == position {
         memory.seen.forgetPage()
-        memory.stale = max(0, memory.stale - 1)
+        memory.progress = memory.earlier
       }
       memory.last = position
       // A page without a next page cannot be part of a loop.
@@ -109,18 +129,22 @@ final class FeedPageReader: PageReader {
         result.head.origins = page.origins(ofItems: kept)
         result.traffic.duplicates += page.items.count - kept.count
       }
-      memory.stale = kept.isEmpty && !page.items.isEmpty ? memory.stale + 1 : 0
+      memory.earlier = memory.progress
+      memory.progress.add(page.items.count, new: kept.count)
       if isLast?(page) == true { result.next = nil }
-      endWalk(&result, memory, isNumbered)
+      endWalk(&result, memory, isNumbered, isSitemap: FeedPaging.isSitemap(position))
       return result
     }
   }
 
   /// Ends the walk after this page if no new entries are to be expected.
-  private func endWalk(_ page: inout Page<FeedEntry>, _ memory: Memory, _ isNumbered: Bool) {
+  private func endWalk(
+    _ page: inout Page<FeedEntry>, _ memory: Memory, _ isNumbered: Bool, isSitemap: Bool
+  ) {
     guard let next = page.next else { return }
-    if isNumbered, memory.stale > 0 {
-      // The server ignores the page number and repeats its entries.
+    if isNumbered, memory.progress.stalePages > 1 {
+      // The server ignores the page number and repeats its entries. A single page repeats those of
+      // the page before it if as many entries were published meanwhile.
       page.next = nil
     } else if memory.visited.contains(base.identity(of: next)) {
       page.next = nil
@@ -128,13 +152,14 @@ final class FeedPageReader: PageReader {
         WalkReport.Warning(
           .feedLoop,
           "The feed's link to older entries leads to a page that was read before; it ends here."))
-    } else if memory.stale >= Self.maximumStalePages {
+    } else if !isSitemap, memory.progress.isRepeating {
+      // An index has a limited number of sitemaps, which may well list the same addresses.
       page.next = nil
       page.warnings.append(
         WalkReport.Warning(
-          .feedLoop,
-          "\(memory.stale) pages of the feed in a row had no entry that was not read before; it ends here."
-        ))
+          .repeatingFeed,
+          "\(memory.progress.stalePages) pages of the feed in a row had no entry that was not read before, and "
+            + "more entries than were read; it ends here. Entries behind these pages are missing."))
     }
   }
 
@@ -159,6 +184,9 @@ final class FeedPageReader: PageReader {
 extension WalkReport.Warning.Code {
   /// A loop in a feed's links to older entries; the walk ended there.
   public static let feedLoop = Self("feedLoop")
+  /// A feed whose links led from one page without a new entry to the next, for more entries than
+  /// there were; the walk ended there, and entries behind these pages are missing.
+  public static let repeatingFeed = Self("repeatingFeed")
   /// A sitemap that an index lists but that does not exist (404, 410); the walk continued with the
   /// next one.
   public static let missingSitemap = Self("missingSitemap")
