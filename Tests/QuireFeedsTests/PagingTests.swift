@@ -1,3 +1,4 @@
+import Foundation
 import HTTPTypes
 import QuireCore
 import QuireFeeds
@@ -205,6 +206,39 @@ struct PagingTests {
       }
       #expect(count == 2, "\(one)")
     }
+  }
+
+  @Test(
+    "X19: entries of one page are the same only if all of their properties are",
+    arguments: [
+      "<guid isPermaLink='false'>0</guid><title>T</title><link>http://e/#</link>",
+      "<guid isPermaLink='false'>0</guid><title>T</title><category>#</category>",
+      "<title>T</title><link>http://e/</link><author>u#@e.test (U)</author>",
+      "<title>T</title><link>http://e/</link><g:point xmlns:g='http://www.georss.org/georss'># 1</g:point>",
+      "<title>T</title><link>http://e/</link><description>#</description><c:encoded xmlns:c='http://purl.org/rss/1.0/modules/content/'>x</c:encoded>",
+      "<title>T</title><link>http://e/</link><d:modified xmlns:d='http://purl.org/dc/terms/'>2020-01-0#</d:modified>",
+      "<title>T</title><link>http://e/</link><m:thumbnail xmlns:m='http://search.yahoo.com/mrss/' url='http://e/#.jpg'/>",
+    ])
+  func differentEntries(item: String) async throws {
+    func page(_ numbers: [Int], _ more: String = "") -> String {
+      let items = numbers.map {
+        "<item>\(item.replacingOccurrences(of: "#", with: "\($0)"))</item>"
+      }
+      return "<rss xmlns:a='http://www.w3.org/2005/Atom'><channel>\(more)\(items.joined())"
+        + "</channel></rss>"
+    }
+    let web = FeedWeb([
+      "https://a.test/feed": page([5, 4, 3, 4], "<a:link rel='next' href='/2'/>"),
+      "https://a.test/2": page([4, 3, 2]),
+    ])
+    let (_, report) = try await report(web)
+    #expect(report.items == 4 && report.traffic.duplicates == 3)
+  }
+
+  @Test("X19: one identifier and address for all entries loses none where each has its own page")
+  func sharedAcrossPages() async throws {
+    #expect(try await titles(["a"], ["b"]) == ["a", "b"])
+    #expect(try await titles(["a"], ["a"]) == ["a"])
   }
 
   @Test(
