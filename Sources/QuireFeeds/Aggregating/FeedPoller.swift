@@ -255,9 +255,10 @@ struct FeedPoller: Sendable {
     }
     var outcome = PollOutcome(
       of: page, isNew: false, schedule: subscription.feed?.schedule ?? FeedSchedule(), at: now)
-    // A new address in the feed counts as a permanent redirect, and stays valid while the feed is
-    // unchanged.
-    outcome.permanentRedirect = outcome.permanentRedirect ?? subscription.feed?.newFeedURL
+    // Stays valid while the feed is unchanged.
+    outcome.declaredURL = subscription.feed?.newFeedURL.map {
+      FeedPaging.secured($0, like: subscription.schedule.url)
+    }
     return outcome
   }
 

@@ -56,7 +56,7 @@ final class FeedPaging: Sendable {
 
   /// Returns a link with https in place of http, if it leads to the host of a page that was loaded
   /// by https.
-  private static func secured(_ link: String, like url: String) -> String {
+  static func secured(_ link: String, like url: String) -> String {
     guard url.hasPrefix("https://"), link.hasPrefix("http://"),
       let target = try? Origin(url: link), let page = try? Origin(url: url),
       target.host == page.host, [80, page.port].contains(target.port),

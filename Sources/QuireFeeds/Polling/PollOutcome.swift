@@ -44,6 +44,9 @@ public struct PollOutcome: Hashable, Sendable {
   /// The publication time of the page's middle entry, in seconds since 1970; nil if fewer than two
   /// have dates.
   public var middleEntry: Double?
+  /// The address to which the feed itself says that it has moved (`itunes:new-feed-url`); nil if it
+  /// does not. Unlike the target of a redirect, nothing was read there.
+  var declaredURL: String?
   /// Whether the client refused to connect to the address (`refusedAddress`).
   var isRefused = false
   /// Whether nothing was requested, because the server has asked for a pause after another request.

@@ -22,8 +22,10 @@ import QuirePagination
 /// - A feed that changes rarely is polled rarely: after three quarters of the mean time between its
 ///   changes, within these limits, but before more than half of its entries can have left it.
 /// - 301 and 308 change the address when two polls in a row were redirected to the same target, by
-///   permanent redirects only. If the first poll at the new address fails, the address changes
-///   back.
+///   permanent redirects only, and when two in a row declared the same new address
+///   (`itunes:new-feed-url`). If the first poll at the new address fails, the address changes back.
+///   For a month, no declaration leads to an address that failed so, or that the feed has left. An
+///   address by https is never changed to one by http.
 /// - 410 ends polling.
 /// - A failure, including 429, leaves the interval as it is, and each further one in a row doubles
 ///   it, up to a day. Jitter keeps feeds that failed together from being polled together. The other
@@ -67,6 +69,9 @@ public struct PollSchedule: Hashable, Sendable, Codable {
   private var formerURL: String?
   /// An address that the client refused after a move, so that the feed is not moved there again.
   private var refusedURL: String?
+  /// The addresses that the feed has left, or that failed after a move, each with the time until
+  /// which the feed is not moved there by its own declaration: that would go on for ever.
+  private var avoidedURLs: [String: Double]?
   /// The schedule that the feed asked for last, with the hours and days to skip.
   private var asked: FeedSchedule?
   /// The end of the wait that the server asked for at the last poll (`Retry-After`).
@@ -137,11 +142,11 @@ public struct PollSchedule: Hashable, Sendable, Codable {
       nextPoll = .infinity
     case .gone, .failed:
       move = nil
-      moveBack(outcome)
+      moveBack(outcome, at: now)
       fail(outcome, at: now, random)
     case .unchanged, .changed:
       formerURL = nil
-      noteRedirect(to: outcome.permanentRedirect)
+      noteMove(outcome, at: now)
       succeed(outcome, at: now, random)
     }
   }
@@ -230,26 +235,55 @@ public struct PollSchedule: Hashable, Sendable, Codable {
 
   // MARK: Moves
 
-  /// Counts the polls in a row that were redirected to `target`, and moves the feed there after
-  /// `PollRules.movesAfter` of them.
-  private mutating func noteRedirect(to target: String?) {
-    guard let target, target != url, target != refusedURL, (try? Origin(url: target)) != nil else {
+  /// Counts the polls in a row that were redirected to one address, or whose feed declared it, and
+  /// moves the feed there after `PollRules.movesAfter` of them.
+  private mutating func noteMove(_ outcome: PollOutcome, at now: Double) {
+    let declared = outcome.declaredURL.flatMap { isAvoided($0, at: now) ? nil : $0 }
+    guard let target = outcome.permanentRedirect ?? declared, canMove(to: target) else {
       move = nil
       return
     }
     let count = move?.target == target ? (move?.count ?? 0) + 1 : 1
     move = Move(target: target, count: count)
     guard count >= rules.movesAfter else { return }
+    avoid(url, at: now)
     formerURL = url
     url = target
     move = nil
   }
 
+  private func canMove(to target: String) -> Bool {
+    guard target != url, target != refusedURL, let origin = try? Origin(url: target) else {
+      return false
+    }
+    return origin.scheme == "https" || (try? Origin(url: url))?.scheme != "https"
+  }
+
   /// Restores the address before a move, because the feed could not be read at the new address.
-  private mutating func moveBack(_ outcome: PollOutcome) {
+  private mutating func moveBack(_ outcome: PollOutcome, at now: Double) {
     guard let former = formerURL else { return }
     if outcome.isRefused { refusedURL = url }
+    avoid(url, at: now)
     (url, formerURL) = (former, nil)
+  }
+
+  /// The time for which a feed is not moved to an address by its own declaration, in seconds.
+  private static let avoidance = 30.0 * 86_400
+  /// The maximum number of addresses to avoid.
+  private static let maximumAvoided = 8
+
+  private mutating func avoid(_ url: String, at now: Double) {
+    var avoided = avoidedURLs ?? [:]
+    avoided[url] = now + Self.avoidance
+    if avoided.count > Self.maximumAvoided, let first = avoided.min(by: { $0.value < $1.value }) {
+      avoided[first.key] = nil
+    }
+    avoidedURLs = avoided
+  }
+
+  private func isAvoided(_ url: String, at now: Double) -> Bool {
+    // A time further ahead was set by a wrong clock.
+    avoidedURLs?[url].map { (0...Self.avoidance).contains($0 - now) } ?? false
   }
 }
 

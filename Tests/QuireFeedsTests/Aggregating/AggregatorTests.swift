@@ -383,7 +383,7 @@ import Testing
             [number.value],
             """
             <itunes:new-feed-url xmlns:itunes='http://www.itunes.com/dtds/podcast-1.0.dtd'>\
-            http://192.168.1.1/admin</itunes:new-feed-url>
+            https://192.168.1.1/admin</itunes:new-feed-url>
             """)) : .init(body: "secret")
     }
     let aggregator = aggregator(store, web, clock)

@@ -258,6 +258,72 @@ import Testing
     #expect(web.urls.map { $0.suffix(3) } == ["old", "old", "new"])
   }
 
+  /// Polls a feed at `https://a.test/old` nine times, which says that it has moved to `address`, and
+  /// returns the addresses that were asked for, and the subscription.
+  private static func poll(
+    movedTo address: String, _ answer: @escaping @Sendable (_ url: String) -> FeedWeb.Answer?
+  ) async throws -> (urls: [String], subscription: FeedSubscription) {
+    let time = Mutex(start)
+    let moved =
+      "<itunes:new-feed-url xmlns:itunes='http://www.itunes.com/dtds/podcast-1.0.dtd'>\(address)</itunes:new-feed-url>"
+    let web = FeedWeb { url, _ in
+      url == "https://a.test/old" ? .init(body: rssPage([1], moved)) : answer(url)
+    }
+    let aggregator = aggregator(web) { time.withLock { $0 } }
+    try await aggregator.subscribe(to: "https://a.test/old")
+    for _ in 0..<9 {
+      try await aggregator.pollDue()
+      time.withLock { $0 += 100_000 }
+    }
+    return (web.urls, try #require(await aggregator.subscriptions().first))
+  }
+
+  @Test(
+    "17-Aggregator, R17: no feed moves from https to http by its own word, but at its host by https"
+  )
+  func movedToPlainHTTP() async throws {
+    let other = try await Self.poll(movedTo: "http://b.test/new") { _ in
+      .init(body: rssPage([1]))
+    }
+    #expect(other.urls == Array(repeating: "https://a.test/old", count: 9))
+    let own = try await Self.poll(movedTo: "http://a.test/new") { _ in .init(body: rssPage([1])) }
+    #expect(own.subscription.schedule.url == "https://a.test/new")
+    #expect(own.urls.allSatisfy { $0.hasPrefix("https:") } && own.urls.count == 9)
+  }
+
+  @Test("17-Aggregator, R17: a feed's word that it has moved to a dead address is tried once")
+  func movedToDeadAddress() async throws {
+    let (urls, subscription) = try await Self.poll(movedTo: "https://a.test/new") { _ in nil }
+    #expect(urls.count { $0.hasSuffix("new") } == 1 && urls.count == 9)
+    #expect(subscription.schedule.state == .active)
+    #expect(subscription.schedule.url == "https://a.test/old")
+  }
+
+  @Test(
+    "17-Aggregator, R17: a feed stays where the address that it declares leads back to it",
+    arguments: [true, false])
+  func movedInCircle(isRedirect: Bool) async throws {
+    let (urls, subscription) = try await Self.poll(movedTo: "https://a.test/new") { _ in
+      isRedirect
+        ? .init(status: 301, fields: [.location: "https://a.test/old"])
+        : .init(
+          body: rssPage(
+            [1],
+            "<i:new-feed-url xmlns:i='http://www.itunes.com/dtds/podcast-1.0.dtd'>https://a.test/old</i:new-feed-url>"
+          ))
+    }
+    let last = isRedirect ? "https://a.test/old" : "https://a.test/new"
+    #expect(urls.suffix(5) == Array(repeating: last, count: 5)[...])
+    #expect(subscription.schedule.url == last && subscription.schedule.state == .active)
+    // A stored schedule without the addresses to avoid, of an earlier version, is read.
+    let data = try JSONEncoder().encode(subscription.schedule)
+    var stored = try #require(JSONSerialization.jsonObject(with: data) as? [String: Any])
+    #expect(stored.removeValue(forKey: "avoidedURLs") != nil)
+    let earlier = try JSONDecoder().decode(
+      PollSchedule.self, from: JSONSerialization.data(withJSONObject: stored))
+    #expect(earlier.url == last && earlier != subscription.schedule)
+  }
+
   @Test(
     "17-Polling, F2: gone is what is gone at the feed's own address, or where it has moved for good",
     arguments: [
