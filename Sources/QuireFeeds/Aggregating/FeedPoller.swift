@@ -115,7 +115,9 @@ struct FeedPoller: Sendable {
       reading.failure = PageError(ofSource: error)
     }
     let report = walk.report
-    if subscription.newest != nil, case .limit = report.end { reading.failure = Self.gapError }
+    if subscription.newest != nil, reading.first != nil, let limit = limit(reachedBy: report) {
+      reading.failure = Self.gapError(report.pages, limit)
+    }
     reading.traffic = report.traffic
     return reading
   }
@@ -185,11 +187,25 @@ struct FeedPoller: Sendable {
 
   private static let noPage = PageError(.exhausted, "The feed has no page.")
 
+  /// Returns the limit of a poll that ended its walk; nil if none did.
+  private func limit(reachedBy report: WalkReport) -> String? {
+    switch report.end {
+    case .limit: "\(Self.maximumPages) pages"
+    case .failed(let error)
+    where error.remedies.contains(where: { $0.setting.description == "Limits.bytes" }):
+      "\(client.configuration.transferLimits.decodedBytes) bytes"
+    default: nil
+    }
+  }
+
   /// The error of a feed with more new entries than a poll reads.
-  private static let gapError = PageError(
-    .limitExceeded,
-    "All entries on the first \(maximumPages) pages of the feed are new. Those between them and the entries "
-      + "known before were not read; a walk of the whole feed has them.")
+  private static func gapError(_ pages: Int, _ limit: String) -> PageError {
+    PageError(
+      .limitExceeded,
+      "All entries on the first \(pages.counted("page")) of the feed are new, and a poll reads no more than "
+        + "\(limit). Those between them and the entries known before were not read; a walk of the whole "
+        + "feed has them.")
+  }
 
   /// The error of a subscription to a sitemap index, whose sitemaps are feeds of their own.
   private static func sitemapIndexError(_ index: Feed) -> PageError {

@@ -148,6 +148,38 @@ import Testing
     #expect(events.values.last?.olderPagesError == nil)
   }
 
+  @Test("17-Aggregator: a poll that reaches its limit says which, of pages or of bytes")
+  func gap() async throws {
+    for (bytes, words) in [(32 << 20, "10 pages"), (1_000, "1000 bytes")] {
+      let (clock, newest) = (Clock(), FeedCounter())
+      let web = FeedWeb { url, _ in
+        let page = url.split(separator: "=").dropFirst().first.flatMap { Int($0) } ?? 1
+        let next = "<atom:link rel='next' href='/f?page=\(page + 1)'/>"
+        return .init(body: rssPage([newest.value - page], next))
+      }
+      var configuration = PageClient.Configuration.feed
+      configuration.transferLimits.decodedBytes = bytes
+      var environment = Aggregator.Environment()
+      environment.now = { clock.now }
+      let events = Recorder<FeedPollReport>()
+      let aggregator = Aggregator(
+        store: MemoryFeedStore(), client: PageClient(transport: web, configuration: configuration),
+        settings: AggregatorSettings(limits: PollingLimits(hostGap: .zero)),
+        environment: environment
+      ) { event in
+        if case .polled(let report) = event { events.note(report) }
+      }
+      try await aggregator.subscribe(to: "https://a.test/f")
+      for number in [2, 1_000] {
+        newest.value = number
+        try await aggregator.pollDue()
+        clock.advance(100_000)
+      }
+      let error = try #require(events.values.last?.olderPagesError)
+      #expect(error.code == .limitExceeded && error.message.contains(words), "\(error.message)")
+    }
+  }
+
   @Test(
     "17-Aggregator: a poll reads on to the known entries behind entries that are pinned to the first page",
     arguments: [0, 1, 2])
