@@ -68,11 +68,11 @@ struct FeedPoller: Sendable {
     if reading.error == nil { known.validators = validators.snapshot }
     if reading.first != nil {
       known.health.olderPagesError = reading.failure.flatMap { $0.mayPass ? $0.message : nil }
-      known.newest = newest(of: reading, known) ?? subscription.newest
+      noteNewest(of: reading, in: &known)
     }
-    var shared = subscription.sharedIdentities ?? []
-    Self.separateSharedIdentities(&reading.entries, &shared)
-    known.sharedIdentities = shared.isEmpty ? nil : shared
+    var shared = SharedIdentities(of: subscription)
+    shared.separate(&reading.entries)
+    shared.save(in: &known)
     record(reading, at: now, in: &known.health)
     var outcome = outcome(of: known, reading, now)
     let redirect = reading.first?.http?.permanentRedirect
@@ -143,17 +143,31 @@ struct FeedPoller: Sendable {
     _ subscription: FeedSubscription
   ) -> (@Sendable (Page<FeedEntry>) -> Bool)? {
     guard let newest = subscription.newest.map(Set.init) else { return nil }
+    let contents = subscription.newestContents.map(Set.init)
+    let shared = Set(subscription.sharedIdentities ?? [])
     let isRetry = subscription.health.olderPagesError != nil
     return { page in
-      page.isUnchanged ? !isRetry : page.items.contains { newest.contains(digest($0.identity)) }
+      if page.isUnchanged { return !isRetry }
+      var counts: [FeedEntry.Identity: Int] = [:]
+      for entry in page.items { counts[entry.identity, default: 0] += 1 }
+      return page.items.contains { entry in
+        let identity = entry.identity
+        guard newest.contains(identity.storedDigest) else { return false }
+        // An identifier that several entries share does not show which one is known.
+        guard let contents, counts[identity] ?? 0 > 1 || shared.contains(identity.storedDigest)
+        else { return true }
+        return contents.contains(entry.distinctDigest)
+      }
     }
   }
 
-  /// Returns the digests of the newest entries; nil if there are none, or if a later poll may read
-  /// the older pages, which end at the entries that were known before.
-  private func newest(of reading: Reading, _ subscription: FeedSubscription) -> [String]? {
-    guard subscription.health.olderPagesError == nil, !reading.entries.isEmpty else { return nil }
-    return Self.unpinned(reading.entries).prefix(16).map { Self.digest($0.identity) }
+  /// Records the digests of the newest entries; not if there are none, or if a later poll may read the
+  /// older pages, which end at the entries that were known before.
+  private func noteNewest(of reading: Reading, in subscription: inout FeedSubscription) {
+    guard subscription.health.olderPagesError == nil, !reading.entries.isEmpty else { return }
+    let newest = Self.unpinned(reading.entries).prefix(16)
+    subscription.newest = newest.map(\.identity.storedDigest)
+    subscription.newestContents = newest.map(\.distinctDigest)
   }
 
   /// Returns the entries without those that the publisher has pinned to the top. A pinned entry is
@@ -165,12 +179,6 @@ struct FeedPoller: Sendable {
     func date(_ index: Int) -> Date { entries[index].date ?? .distantPast }
     let latest = entries.indices.max { date($0) < date($1) } ?? 0
     return latest <= entries.count / 2 ? entries[latest...] : entries[...]
-  }
-
-  private static func digest(_ identity: FeedEntry.Identity) -> String {
-    var digest = StableDigest()
-    digest.add(identity.text)
-    return digest.text
   }
 
   /// Whether a feed is still at the origin that the reader subscribed to, or has only changed from
@@ -215,34 +223,6 @@ struct FeedPoller: Sendable {
       "The address is an index of \(index.sitemaps.count) sitemaps and has no entries itself. "
         + "Subscribe to its sitemaps\(first).", remedies: [Remedy(.feedAddress)])
   }
-
-  /// Replaces an identifier that several entries share by a digest of each entry with its date and
-  /// address, so that one entry is not stored over another.
-  ///
-  /// `shared` has digests of all shared identifiers, so that an entry keeps its replacement when
-  /// the others have left the feed. `SeenEntries` has already removed duplicates of the same entry.
-  private static func separateSharedIdentities(
-    _ entries: inout [FeedEntry], _ shared: inout [String]
-  ) {
-    var places: [FeedEntry.Identity: [Int]] = [:]
-    for (place, entry) in entries.enumerated() { places[entry.identity, default: []].append(place) }
-    let known = Set(shared)
-    let several = places.filter { identity, places in
-      places.count > 1 || !known.isEmpty && known.contains(digest(identity))
-    }
-    for (identity, places) in several.sorted(by: { $0.value[0] < $1.value[0] }) {
-      let name = digest(identity)
-      if !known.contains(name) { shared.append(name) }
-      for place in places {
-        entries[place].id = FeedEntry.Identity(.digest, entries[place].distinctDigest).text
-      }
-    }
-    shared = shared.suffix(maximumSharedIdentities)
-  }
-
-  /// The maximum number of shared identifiers to remember. Few are needed: publishers give one
-  /// identifier to all entries, or by mistake to a few.
-  private static let maximumSharedIdentities = 256
 
   /// Records the result of a poll in the statistics of its feed.
   private func record(

@@ -24,9 +24,16 @@ public struct FeedSubscription: Hashable, Sendable, Codable, Identifiable {
   /// are none.
   var sharedIdentities: [String]?
 
+  /// The digest of the entry that keeps each shared identifier, by the digest of the identifier; nil
+  /// if there are none.
+  var identityKeepers: [String: String]?
+
   /// Digests of the identities of the newest entries that were read, at most 16, with which a poll
   /// recognizes that it has read all new pages; nil before the first entry.
   var newest: [String]?
+
+  /// Digests of the content of these entries, in the same order; nil before the first entry.
+  var newestContents: [String]?
 
   /// Creates a subscription that has not been polled and is due at `now`, in seconds since 1970.
   public init(

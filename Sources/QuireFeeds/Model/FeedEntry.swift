@@ -195,6 +195,19 @@ extension FeedEntry {
     return digest.text
   }
 
+  /// A digest that also has what tells entries of the same content, address and publication date
+  /// apart, and that rarely changes.
+  var wholeDigest: String {
+    var digest = StableDigest()
+    digest.add(distinctDigest)
+    for author in authors { digest.add(author.name ?? author.email ?? author.url ?? "") }
+    for category in categories { digest.add(category.term) }
+    digest.add(image ?? "")
+    digest.add(place.map { "\($0.latitude) \($0.longitude)" } ?? "")
+    digest.add(updated.map { "\($0.timeIntervalSince1970)" } ?? "")
+    return digest.text
+  }
+
   private var contentDigest: StableDigest {
     var digest = StableDigest()
     for text in [title, summary, content] { digest.add(text?.value ?? "") }

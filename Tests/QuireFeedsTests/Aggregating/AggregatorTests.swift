@@ -148,6 +148,34 @@ import Testing
     #expect(events.values.last?.olderPagesError == nil)
   }
 
+  @Test("17-Aggregator, X19: a poll reads on to the known entries where all have one identifier")
+  func burstOfOneIdentifier() async throws {
+    let (clock, store, last) = (Clock(), MemoryFeedStore(), FeedCounter())
+    // Pages of two entries, the newest first, down to entry 1.
+    let web = FeedWeb { url, _ in
+      let page = url.split(separator: "=").dropFirst().first.flatMap { Int($0) } ?? 1
+      let newest = last.value - 2 * (page - 1)
+      let items = [newest, newest - 1].map { "<item><guid>x</guid><title>\($0)</title></item>" }
+      let next = newest > 2 ? "<a:link rel='next' href='/f?page=\(page + 1)'/>" : ""
+      return .init(
+        body:
+          "<rss xmlns:a='http://www.w3.org/2005/Atom'><channel>\(next)\(items.joined())</channel></rss>"
+      )
+    }
+    let aggregator = aggregator(store, web, clock)
+    try await aggregator.subscribe(to: "https://a.test/f")
+    for (number, requests) in [(6, 1), (12, 5), (13, 6)] {
+      last.value = number
+      try await aggregator.pollDue()
+      clock.advance(100_000)
+      #expect(web.urls.count == requests)
+    }
+    let titles = try await store.entries(EntrySelection(), at: nil, limit: 100).items.map {
+      $0.entry.title?.value ?? ""
+    }
+    #expect(Set(titles) == Set((5...13).map { "\($0)" }) && titles.count == 9)
+  }
+
   @Test("17-Aggregator: a poll that reaches its limit says which, of pages or of bytes")
   func gap() async throws {
     for (bytes, words) in [(32 << 20, "10 pages"), (1_000, "1000 bytes")] {

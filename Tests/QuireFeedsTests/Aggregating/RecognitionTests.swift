@@ -82,6 +82,39 @@ import Testing
     #expect(entries.map(\.date) == [1_054_633_161])
   }
 
+  @Test(
+    "17-Aggregator, X19: an entry keeps its identity where later ones share it, and is not told twice",
+    arguments: ["<guid isPermaLink='false'>x</guid>", "<link>https://a.test/</link>"],
+    [true, false])
+  func laterSharedIdentity(identity: String, isNewestFirst: Bool) async throws {
+    func document(_ titles: [String]) -> String {
+      let items = titles.map { "<item><title>\($0)</title>\(identity)</item>" }
+      return rss((isNewestFirst ? items : items.reversed()).joined())
+    }
+    var (effects, entries) = try await poll(
+      [["A"], ["B", "A"], ["C", "B", "A"], ["C", "B"], ["A"]].map(document))
+    #expect(effects == [1, 1, 1, 0, 0].map { FeedEffect(added: $0) })
+    #expect(entries.compactMap(\.entry.title?.value).sorted() == ["A", "B", "C"])
+    // The entry that has the identity may have left the feed.
+    (effects, entries) = try await poll([["A"], ["C", "B"], ["D", "C", "B"]].map(document))
+    #expect(effects == [1, 2, 1].map { FeedEffect(added: $0) })
+    #expect(entries.count == 4)
+  }
+
+  @Test("17-Aggregator, X19: entries that differ in a category alone are all kept, each once")
+  func alikeEntries() async throws {
+    func document(_ categories: [Int]) -> String {
+      rss(
+        categories.map {
+          "<item><title>A</title><guid>x</guid><category>\($0)</category></item>"
+        }.joined())
+    }
+    let (effects, entries) = try await poll(
+      [[3, 2, 1], [3, 2, 1], [2], [4, 3], [1]].map(document))
+    #expect(effects == [3, 0, 0, 1, 0].map { FeedEffect(added: $0) })
+    #expect(entries.count == 4)
+  }
+
   @Test("X19, 17-Paging: a page that is read again has its entries again, and others stay known")
   func pageReadAgain() {
     func entry(_ id: Int) -> FeedEntry {
