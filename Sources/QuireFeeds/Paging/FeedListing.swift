@@ -12,7 +12,7 @@ import QuirePagination
 /// oldest: by `next` and `prev-archive` of RFC 5005, JSON Feed's `next_url`, a Link header, or
 /// WordPress's `?paged=`; a sitemap index leads through its sitemaps. Entries that an earlier page
 /// already had are omitted, and counted in the report. A link back to an earlier page ends the
-/// walk, with a warning in the report.
+/// walk, with a warning in the report; so do pages that have repeated more entries than were read.
 public struct FeedListing: Sendable {
   /// The pages; each page's feed properties are `page.feed`.
   public let pages: Cursor<FeedEntry>
