@@ -269,7 +269,7 @@ import Testing
     let web = FeedWeb { url, _ in
       url == "https://a.test/old" ? .init(body: rssPage([1], moved)) : answer(url)
     }
-    let aggregator = aggregator(web) { time.withLock { $0 } }
+    let aggregator = Self.aggregator(web) { time.withLock { $0 } }
     try await aggregator.subscribe(to: "https://a.test/old")
     for _ in 0..<9 {
       try await aggregator.pollDue()
