@@ -322,11 +322,24 @@ final class ExportRun {
   private func finish(after error: any Error, _ session: any SinkSession) async throws {
     failed(error)
     report.traffic += (error as? PageError)?.traffic ?? .zero
-    guard machine.hasUncommittedPages else { return }
+    let isRefusal = takeRefusal(from: error)
+    guard machine.hasUncommittedPages || isRefusal else { return }
     next.position = next.position?.afterWalk
     // The last page was delivered; the walk failed after it.
     if next.isComplete { finishListing() }
     try await commit(to: session)
+  }
+
+  /// Takes over what the walk remembers of a page that it refused because its items had come before,
+  /// so that a later run refuses it again. Returns false if it refused none, or if the checkpoint in
+  /// the destination remembers it already.
+  private func takeRefusal(from error: any Error) -> Bool {
+    guard let error = error as? PageError, error.code == .stalledContent,
+      let refused = error.checkpoint, refused == next.position,
+      refused.trail?.text != next.position?.trail?.text
+    else { return false }
+    next.position?.trail = refused.trail
+    return true
   }
 }
 

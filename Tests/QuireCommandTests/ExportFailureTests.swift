@@ -136,6 +136,29 @@ struct ExportFailureTests {
     }
   }
 
+  @Test("G3: a page that an export refused is refused by each later call, and nothing comes twice")
+  func stalledAgain() async throws {
+    let server = try FaultServer { request in
+      let page = request.target.split(separator: "=").last.flatMap { Int($0) } ?? 1
+      let start = min(page, 3) * 2
+      return [.respond(#"{"items": [{"id":\#(start)},{"id":\#(start + 1)}]}"#)]
+    }
+    defer { server.stop() }
+    let folder = try TemporaryFolder()
+    let arguments = [
+      "export", server.url("/"), "--items", "/items", "--next", "page", "--send", "query:page",
+      "--end", "empty", "-o", folder.path("x.jsonl"),
+    ]
+    for call in 0..<4 {
+      let ending = try await Command.quire(arguments)
+      #expect(ending.status == 1 && ending.report.hasPrefix("quire: failed (stalledContent)"))
+      #expect(ending.errors.contains("run the same command with --restart"), "\(ending.errors)")
+      #expect(!ending.errors.contains("same command again"), "\(ending.errors)")
+      let lines = try String(contentsOfFile: folder.path("x.jsonl"), encoding: .utf8)
+      #expect(lines == (2..<8).map { "{\"id\":\($0)}\n" }.joined(), "call \(call)")
+    }
+  }
+
   @Test("Ctrl-C at a script ends the script, not only the export in it")
   func signalInScript() async throws {
     let server = try FaultServer { _ in [.hold] }

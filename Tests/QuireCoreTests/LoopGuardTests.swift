@@ -1,6 +1,7 @@
 import FoundationEssentials
 @testable import QuireCore
 @testable import QuireLists
+import Synchronization
 import Testing
 
 @Suite struct LoopGuardTests {
@@ -123,6 +124,36 @@ import Testing
     #expect(try await goOn(moved, pages: 2, most: 40).error == nil)
   }
 
+  @Test("C-5: a walk that goes on refuses the page again that the walk before has refused")
+  func refusesAgain() async throws {
+    let last = Mutex(4)
+    let cursor = Cursor<Int> { position in
+      let place = position?.value?.integer ?? 0
+      let item = min(place, last.withLock { $0 })
+      var page = Page([item], next: Position(integerLiteral: place + 1))
+      page.head.fingerprint = item
+      return page
+    }
+    var (position, items) = (Position.start, [Int]())
+    for call in 0..<4 {
+      // From the third call on, the listing has grown.
+      if call == 2 { last.withLock { $0 = 7 } }
+      let walk = cursor.resuming(from: position).walk()
+      do {
+        for try await page in walk { items += page.items }
+      } catch let error as PageError {
+        #expect(error.code == .stalledContent)
+        #expect(error.checkpoint?.trail?.text == walk.report.checkpoint?.trail?.text)
+      }
+      let stored = try JSONEncoder().encode(try #require(walk.report.checkpoint))
+      #expect(stored.count < 250)
+      position = try JSONDecoder().decode(Position.self, from: stored)
+      #expect(items == Array(0...(call < 2 ? 4 : 7)), "call \(call)")
+    }
+    let compared = cursor.resuming(from: position).limited(to: Limits(comparedPages: 0)).walk()
+    #expect(try await compared.next()?.items == [7])
+  }
+
   @Test("C-5: a stored trail is read again as it was, and one of a later version is no trail")
   func storesTrails() throws {
     var trail = Trail()
@@ -130,6 +161,8 @@ import Testing
       trail = trail.passing(place: { UInt64(place) }, content: place % 3, within: 64)
       let read = Trail(trail.text)
       #expect(read?.place == trail.place && read?.content == trail.content)
+      #expect(read?.refused == nil)
+      #expect(Trail(trail.refusing(place - 9).text)?.refuses(place - 9) == true)
     }
     for text in ["", "2 1.0.1.0 -", "1 1.0.1.0", "1 - - -"] { #expect(Trail(text) == nil) }
     var position = Position("p")

@@ -199,9 +199,9 @@ extension ExportOutcome {
       return "this export cannot be resumed: to get the rest, run the same command again"
     }
     guard isResumable else { return nil }
-    if case .failed(let error) = end, error.code == .cursorExpired {
+    if case .failed(let error) = end, let hindrance = Self.hindrance(error) {
       let how = keepsCheckpoint ? "with --restart" : "without --from"
-      return "nothing leads on from an expired cursor: to begin anew, run the same command \(how)"
+      return "\(hindrance): to begin anew, run the same command \(how)"
     }
     if keepsCheckpoint {
       var advice = "to go on, run the same command "
@@ -216,6 +216,17 @@ extension ExportOutcome {
       return "to resume, run the same command with the report of standard output for --from"
     case nil:
       return "the position to resume from could not be stored; --report FILE says where it goes"
+    }
+  }
+
+  /// Returns why the same command would fail in the same way; nil if it may go on.
+  private static func hindrance(_ error: PageError) -> String? {
+    switch error.code {
+    case .cursorExpired: "nothing leads on from an expired cursor"
+    case .stalledContent: "the export goes on only once the server sends other items"
+    case .pageChanged where error.remedies.contains(Remedy(.position, ["start"])):
+      "the export cannot go on inside a page that has changed"
+    default: nil
     }
   }
 

@@ -45,10 +45,14 @@ package final class Trail: Sendable {
   let place: Mark?
   /// The content of an earlier page with items.
   let content: Mark?
+  /// The content of the page that comes next, if it was refused because it repeated an earlier one:
+  /// a walk that goes on refuses the same page again.
+  let refused: UInt64?
 
-  init(place: Mark? = nil, content: Mark? = nil) {
+  init(place: Mark? = nil, content: Mark? = nil, refused: UInt64? = nil) {
     self.place = place
     self.content = content
+    self.refused = refused
   }
 
   /// The longest time for which a place is remembered.
@@ -66,7 +70,7 @@ package final class Trail: Sendable {
     }
     var newContent = content
     if let fingerprint, pages > 0 {
-      let digest = UInt64(bitPattern: Int64(fingerprint))
+      let digest = Self.digest(of: fingerprint)
       if let known = content {
         newContent =
           known.digest == digest
@@ -78,29 +82,46 @@ package final class Trail: Sendable {
     return Trail(place: newPlace, content: newContent)
   }
 
+  /// Returns the trail at the same place, where a page was refused.
+  func refusing(_ fingerprint: Int) -> Trail {
+    Trail(place: place, content: content, refused: Self.digest(of: fingerprint))
+  }
+
+  /// Whether the page with these items was refused at this place.
+  func refuses(_ fingerprint: Int) -> Bool { refused == Self.digest(of: fingerprint) }
+
   /// Returns the number of pages since the same items came, if they come at least for the third
   /// time.
   ///
   /// Once, a listing may have moved by exactly a page between two walks.
   func distance(toContent fingerprint: Int) -> Int? {
-    guard let content, content.returns > 0,
-      content.digest == UInt64(bitPattern: Int64(fingerprint))
+    guard let content, content.returns > 0, content.digest == Self.digest(of: fingerprint)
     else { return nil }
     return content.steps + 1
+  }
+
+  private static func digest(of fingerprint: Int) -> UInt64 {
+    UInt64(bitPattern: Int64(fingerprint))
   }
 }
 
 // MARK: - Stored form
 
 extension Trail {
-  /// The trail as text: the version of the form, the place and the content.
-  var text: String { "1 \(Self.text(of: place)) \(Self.text(of: content))" }
+  /// The trail as text: the version of the form, the place, the content, and the content that was
+  /// refused, if there is one.
+  package var text: String {
+    let marks = "1 \(Self.text(of: place)) \(Self.text(of: content))"
+    return refused.map { "\(marks) \(String($0, radix: 16))" } ?? marks
+  }
 
   /// Creates a trail from its `text`; nil for any other text, such as that of a later version.
   convenience init?(_ text: String) {
     let parts = text.split(separator: " ", omittingEmptySubsequences: false)
-    guard parts.count == 3, parts[0] == "1" else { return nil }
-    self.init(place: Self.mark(in: parts[1]), content: Self.mark(in: parts[2]))
+    guard parts.count == 3 || parts.count == 4, parts[0] == "1" else { return nil }
+    self.init(
+      place: Self.mark(in: parts[1]), content: Self.mark(in: parts[2]),
+      refused: parts.count == 4 ? UInt64(parts[3], radix: 16) : nil)
   }
 
   private static func text(of mark: Mark?) -> String {

@@ -132,6 +132,11 @@ struct WalkMachine: Sendable {
   /// Returns the reason why the page that was read must not be delivered; nil if it may be. With a
   /// reason, the caller reports a failed read.
   mutating func refusal<Item>(of page: Page<Item>) -> PageError? {
+    if let fingerprint = page.head.fingerprint, trail?.refuses(fingerprint) == true,
+      limits.comparedPages > 0
+    {
+      return stall(Self.refusedBefore, after: page.traffic)
+    }
     let earlier = page.head.fingerprint.flatMap { trail?.distance(toContent: $0) }
     switch recent.compareAndRemember(page.head.fingerprint, page.head.sample, earlier: earlier) {
     case .new(let overlap):
@@ -140,11 +145,26 @@ struct WalkMachine: Sendable {
       }
       return nil
     case .repeated(let distance, let changed):
-      var error = stall(distance, changed)
-      error.traffic = page.traffic
-      error.traffic.items = 0
-      return error
+      if let fingerprint = page.head.fingerprint { noteRefusal(of: fingerprint) }
+      return stall(stall(distance, changed), after: page.traffic)
     }
+  }
+
+  /// Notes the items of the refused page in the trail, so that neither a retry nor a walk that goes
+  /// on from here delivers them.
+  private mutating func noteRefusal(of fingerprint: Int) {
+    guard leavesTrail, case .loading(var position) = state else { return }
+    trail = (trail ?? Trail()).refusing(fingerprint)
+    position.trail = trail
+    state = .loading(position)
+    report.checkpoint = position
+  }
+
+  private func stall(_ error: PageError, after traffic: WalkReport.Traffic) -> PageError {
+    var error = error
+    error.traffic = traffic
+    error.traffic.items = 0
+    return error
   }
 
   /// Handles the page that was read, and turns it into the one to deliver.
@@ -489,6 +509,23 @@ extension WalkMachine {
         ], attempts: 0)
   }
 
+  private static let refusedBefore = PageError(
+    .stalledContent,
+    """
+    The server sent the same items again with which the walk had stopped before, under another \
+    position than the page that had them first; they were not delivered twice.
+    """,
+    remedies: stallRemedies(mayBeOver: true))
+
+  private static func stallRemedies(mayBeOver: Bool) -> [Remedy] {
+    (mayBeOver ? [Remedy(.end, ["noNewItems"], condition: "if all items came before")] : []) + [
+      Remedy(.send),
+      Remedy(
+        .init("Limits.comparedPages"), ["0"],
+        condition: "only where pages of this listing may well be the same"),
+    ]
+  }
+
   func stall(_ distance: Int, _ changed: [String]) -> PageError {
     let earlier = distance == 1 ? "the page before" : "the page \(distance) pages ago"
     let delivered =
@@ -514,13 +551,7 @@ extension WalkMachine {
       \(delivered). \
       \(cause)
       """,
-      remedies: (mayBeOver
-        ? [Remedy(.end, ["noNewItems"], condition: "if all items came before")] : []) + [
-          Remedy(.send),
-          Remedy(
-            .init("Limits.comparedPages"), ["0"],
-            condition: "only where pages of this listing may well be the same"),
-        ])
+      remedies: Self.stallRemedies(mayBeOver: mayBeOver))
   }
 
   /// Returns words that name the members that differ. The names are the server's.
