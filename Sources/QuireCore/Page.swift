@@ -180,6 +180,9 @@ package struct PageHead: Sendable {
   /// Whether the server has pages before the first page of the listing as it was asked for, so that
   /// a total counts more items than a walk can see.
   package var startsMidway = false
+  /// Whether the listing begins anew with this page, because its cursor had expired: all items come
+  /// again. Of a page in parts, only the first part says so.
+  package var beginsAnew = false
   package var closing: Position?
   package var total: Total?
   package var metadata = PageMetadata()

@@ -108,6 +108,7 @@ struct ListingAudit: Sendable {
   mutating func saw(_ page: PageHead, items count: Int) {
     guard let info = page.metadata[HTTPPageInfo.self] else { return }
     if pages == 0, info.sent != nil { isMidway = true }
+    if page.beginsAnew { beginAnew() }
     guard !isMidway, !page.hasMoreParts else {
       items += count
       return
@@ -142,6 +143,12 @@ struct ListingAudit: Sendable {
     rules = missing
     let isOnly = pages == 1 && !leadsOn
     suspect = isOnly || items == 0 || next != nil || !rules.isEmpty ? info : nil
+  }
+
+  /// Forgets what the pages held and declared before the listing began anew.
+  private mutating func beginAnew() {
+    (isMidway, pages, items, estimate) = (false, 0, 0, nil)
+    (declared, declaredFirst, declaredPages, fall) = (nil, nil, nil, nil)
   }
 
   private mutating func sawPageCount(of info: HTTPPageInfo) {

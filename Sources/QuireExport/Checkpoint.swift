@@ -117,8 +117,13 @@ package struct ItemTally: Hashable, Sendable {
   package init(received: Int? = 0) { self.received = received }
 
   /// Counts the items of a page. `total` is the page's declaration; one that counts neither items
-  /// nor a lower bound of them clears `declared`.
+  /// nor a lower bound of them clears `declared`. A page with which the listing begins anew starts
+  /// the count again; the items that it does not have, because they came before, are received.
   package mutating func add(_ page: Page<some Sendable>, declaring total: Total?) {
+    if page.head.beginsAnew {
+      let isWhole = !page.head.startsMidway && page.previous == nil
+      self = ItemTally(received: isWhole ? page.position.itemOffset : nil)
+    }
     received = received.map { $0 + page.traffic.items + page.badItems.count }
     guard let total else { return }
     declared = [.items, .lowerBound].contains(total.kind) ? total.value : nil

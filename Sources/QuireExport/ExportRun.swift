@@ -294,7 +294,8 @@ final class ExportRun {
     case _ where overlaps: throw changed
     case .truncationSuspected(let declared):
       // Items dropped by a transform were received, so they are not missing.
-      finishListing(missing: declared - walk.traffic.items - walk.traffic.badItems, of: declared)
+      let received = walk.traffic.items + walk.traffic.badItems
+      finishListing(missing: next.tally.missing ?? (declared - received), of: declared)
     default: finishListing()
     }
     if machine.hasUncommittedPages || next.isOver { try await commit(to: session) }

@@ -76,6 +76,53 @@ struct ExportShortTests {
   }
 
   @Test(
+    "16-Short: what came before the listing began anew does not count for what came since",
+    arguments: [true, false])
+  func failsBegunAnew(inOneCall: Bool) async throws {
+    for (last, isShort) in [(20, true), (30, false)] {
+      // A cursor is its generation and its offset; the first generation expires after two pages.
+      let generation = Mutex(1)
+      let server = try FaultServer { request in
+        let cursor = request.target.split(separator: "c=").dropFirst().first?.split(separator: ".")
+        let asked = (cursor ?? []).compactMap { Int($0) }
+        return generation.withLock { generation in
+          if inOneCall, generation == 1, asked.last == 10 { generation = 2 }
+          if let made = asked.first, made != generation {
+            return [.respond("{}", status: "410 Gone")]
+          }
+          let start = asked.last ?? 0
+          let end = generation == 1 ? 30 : last
+          let items = (start..<min(start + 5, end)).map { "{\"id\":\($0)}" }
+          let next = start + 5 < end ? "\"\(generation).\(start + 5)\"" : "null"
+          return [
+            .respond(
+              "{\"total\":30,\"next\":\(next),\"items\":[\(items.joined(separator: ","))]}")
+          ]
+        }
+      }
+      defer { server.stop() }
+      let description = TemporaryFile(
+        """
+        {"next": {"body": "/next"}, "send": {"query": "c"}, "items": "/items", "total": "/total",
+        "policy": {"failure": [{"when": {"status": [410]}, "class": "expired"}], "expiry": "restart"}}
+        """)
+      let file = TemporaryFile()
+      let arguments = [
+        "export", server.url("/"), "--pagination", description.path, "-o", file.path,
+      ]
+      if !inOneCall {
+        #expect(try await Command.quire(arguments + ["--max-pages", "2"]).status == 0)
+        generation.withLock { $0 = 2 }
+      }
+      let ending = try await Command.quire(arguments)
+      #expect(ending.status == (isShort ? 1 : 0), "\(ending.errors)")
+      #expect(
+        ending.errors.contains("declared 30 items and delivered 20") == isShort, "\(ending.errors)")
+      #expect(try file.lines().count == 10 + last)
+    }
+  }
+
+  @Test(
     "16-Limit: an export that met its limit advises what goes on, and no command that requests nothing"
   )
   func advisesLimit() async throws {

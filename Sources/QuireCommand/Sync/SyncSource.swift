@@ -174,6 +174,7 @@ final class SyncSource: Sendable {
     // The total of one parent's listing, or of a part, is not the total of the whole.
     if listing.parent == nil, listing.split == nil {
       (page.total, page.head.endDoubt) = (found.total, found.head.endDoubt)
+      page.head.beginsAnew = found.head.beginsAnew
     }
     if place.inner == nil, found.head.startsMidway || found.previous != nil { tally.received = nil }
     tally.add(found, declaring: found.total)

@@ -133,7 +133,8 @@ extension PagedReader {
         return Page.absent(after: traffic)
       }
       let before = pages.dropLast().reduce(0) { $0 + $1.items.count }
-      let rest = last.dropping(items: size - before)
+      var rest = last.dropping(items: size - before)
+      rest.head.beginsAnew = false
       var result = last.withItems(Array(pages.flatMap { $0.items }.prefix(size)))
       result.position = position ?? pages[0].position
       // The position at which a walk begins may name no listing.
@@ -148,6 +149,7 @@ extension PagedReader {
       result.hasMoreParts = false
       result.head.fingerprint = nil
       result.head.sample = nil
+      result.head.beginsAnew = pages.contains { $0.head.beginsAnew }
       // A page of another size does not know where the page before it begins.
       result.previous = nil
       if rest.items.isEmpty {

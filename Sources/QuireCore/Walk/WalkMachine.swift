@@ -68,6 +68,8 @@ struct WalkMachine: Sendable {
   private var mostDeclared: Int?
   /// Whether the listing has pages in front of the first one read.
   private(set) var startsMidway = false
+  /// The number of items that came before the listing began anew; nil if it has not.
+  private var supersededItems: Int?
   private var lastChange: Duration = .zero
   /// Whether the page delivered last was a part, and more of that page follows.
   private(set) var isWithinPage = false
@@ -174,6 +176,7 @@ struct WalkMachine: Sendable {
     page.index = pageIndex
     if leavesTrail { page.position.trail = trail }
     startsMidway = startsMidway || page.head.startsMidway || before == nil && page.previous != nil
+    if page.head.beginsAnew { beginAnew(with: page) }
     if before == nil, page.previous != nil || !page.hasMoreParts { before = .some(page.previous) }
     if let limit = limits.items { page.cut(toItems: limit - passed.items - report.items) }
     if !isWithinPage { report.pages += 1 }
@@ -201,6 +204,14 @@ struct WalkMachine: Sendable {
     }
     if leavesTrail { leaveTrail(on: &page) }
     advance(after: page)
+  }
+
+  /// Notes that the listing begins anew with a page. The items of that page that it does not have,
+  /// because they came before, count as received.
+  private mutating func beginAnew<Item>(with page: Page<Item>) {
+    startsMidway = page.head.startsMidway || page.previous != nil
+    supersededItems =
+      report.traffic.items + report.traffic.badItems - page.position.itemOffset
   }
 
   /// Notes a page in the trail, unless its rest comes next.
@@ -420,11 +431,16 @@ extension WalkMachine {
     return .truncationSuspected(declared: total.value)
   }
 
-  /// Whether the walk sees the whole listing: from its start, and with no pages before that.
-  private var hasWholeListing: Bool { start == .start && !startsMidway }
+  /// Whether the walk sees the whole listing: from its start, or since it began anew, and with no
+  /// pages before that.
+  private var hasWholeListing: Bool {
+    (start == .start || supersededItems != nil) && !startsMidway
+  }
 
-  /// The number of items received, bad ones included.
-  private var received: Int { report.traffic.items + report.traffic.badItems }
+  /// The number of items received of the listing, bad ones included.
+  private var received: Int {
+    report.traffic.items + report.traffic.badItems - (supersededItems ?? 0)
+  }
 
   /// Returns the reason why the page at `position` must not be loaded; nil if it may be.
   mutating func judge(_ position: Position, at now: Duration) -> PageError? {

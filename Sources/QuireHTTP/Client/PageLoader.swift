@@ -278,6 +278,7 @@ package final class PageLoader<Item: Sendable>: PageReader {
   private func finish(
     _ page: inout Page<Item>, of fetch: PageFetch<Item>, at position: Position, isFirst: Bool
   ) {
+    page.head.beginsAnew = isFirst && fetch.recovery == .restarted
     audit?.saw(page.head, page.items.count + (isFirst ? position.itemOffset : 0))
     finish(&page.head, of: fetch, at: position)
     if let next = page.hasMoreParts ? page.next : nil { keep(fetch, at: next) }
