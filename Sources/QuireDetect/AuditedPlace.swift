@@ -9,20 +9,25 @@ struct AuditedPlace: Sendable {
     case field(String)
     case body(PagePath)
     case lastItem(PagePath)
+    case items(PagePath)
   }
 
   private let kind: Kind
   /// The path in the page that the description most likely meant; nil if none resembles it.
   private var suggestion: String?
 
-  /// Creates the place of a continuation. Nil for a counter, and for any source other than one
-  /// header field or one path in the page or its last item.
+  /// Creates the place of a continuation, or of the number by which an offset grows. Nil for a
+  /// counter that reads nothing, and for any source other than one header field or one path in the
+  /// page or its items.
   init?(_ source: Pagination.Next) {
     switch source.untransformed {
     case .linkHeader: kind = .field("Link")
     case .header(let name): kind = .field(name)
     case .body(let path): kind = .body(path)
     case .lastItem(let path): kind = .lastItem(path)
+    case .firstItem(let path), .maxItem(let path): kind = .items(path)
+    case .offset(_, .body(let path)): kind = .body(path)
+    case .contentRange: kind = .field("Content-Range")
     default: return nil
     }
   }
@@ -46,6 +51,9 @@ struct AuditedPlace: Sendable {
     case .body(let path): return (try? info.document.count(at: path, outsideItemsOf: items)) != nil
     case .lastItem(let path):
       return (try? info.document.value(at: path, inLastItemOf: items)) != nil
+    case .items(let path):
+      let values = try? info.document.values(at: path, inItemsOf: items)
+      return values?.contains { $0 != nil } ?? false
     }
   }
 
@@ -65,6 +73,7 @@ struct AuditedPlace: Sendable {
       case .field(let name): "no page had the header field \(name)."
       case .body(let path): "no page had anything at \(path.place)\(hint)"
       case .lastItem(let path): "no page's last item had anything at \(path.place)."
+      case .items(let path): "no page had an item with anything at \(path.place)."
       }
     return .init(
       .placeNotFound, setting == .next ? message + " The listing may be longer." : message,

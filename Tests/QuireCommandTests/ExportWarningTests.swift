@@ -32,6 +32,9 @@ struct ExportWarningTests {
       ),
       ("body:/xyz", "no page had anything at \"/xyz\"."),
       ("last:/key", "no page's last item had anything at \"/key\"."),
+      ("maxItem:/key", "no page had an item with anything at \"/key\"."),
+      ("firstItem:/key", "no page had an item with anything at \"/key\"."),
+      ("contentRange", "no page had the header field Content-Range."),
       ("header:X-Next", "no page had the header field X-Next."),
     ] {
       let said = try await warnings(page, ["--next", next] + Self.rest)

@@ -81,10 +81,10 @@ package struct ContinuationFinder: EnginePart {
     guard var next = try bookmark(after: answer, itemCount: itemCount) else {
       guard !isBackward else { return }
       let isBlank = try reader.hasEmptyCursor(answer)
-      if let path = itemKey, itemCount > 0, !endsWithoutNext,
+      if let failure = missingSource, itemCount > 0, !endsWithoutNext,
         try !isEnd(answer, itemCount: itemCount, &result)
       {
-        result.nextFailure = Self.missingKey(at: path)
+        result.nextFailure = failure
       } else if flag == .more {
         result.nextFailure = isBlank ? Self.moreBehindEmptyCursor : Self.moreWithoutCursor
       } else if isBlank {
@@ -130,11 +130,25 @@ package struct ContinuationFinder: EnginePart {
     result.next = next.position
   }
 
-  /// The path of the items' key from which alone the next page is requested; nil if there is
-  /// another source.
-  private var itemKey: PagePath? {
+  /// The error for a page with items that has nothing where the next page is told from; nil for a
+  /// source that the last page may lack.
+  private var missingSource: PageError? {
     guard engine.nextPageClosure == nil, routes.count == 1 else { return nil }
-    return routes[0].next.itemPath
+    switch routes[0].next.untransformed {
+    case .lastItem(let path), .firstItem(let path), .maxItem(let path):
+      return Self.missingSource(
+        "The item that leads to the next page has no value at \(path.place)",
+        "name a value that all items have")
+    case .offset(_, .body(let path)):
+      return Self.missingSource(
+        "The page has no number from 0 on at \(path.place), by which the offset grows",
+        "name one that all pages have, or leave it out, so that the items are counted")
+    case .contentRange:
+      return Self.missingSource(
+        "The answer has no Content-Range that the next page begins behind",
+        "count by an offset where answers have none")
+    default: return nil
+    }
   }
 
   /// Whether the description says that a page without a continuation is the last.
@@ -152,11 +166,10 @@ package struct ContinuationFinder: EnginePart {
     return try judge.isEnd(answer, next: next, itemCount: itemCount, counts, &result)
   }
 
-  private static func missingKey(at path: PagePath) -> PageError {
+  private static func missingSource(_ fault: String, _ advice: String) -> PageError {
     PageError(
       .inconsistentTermination,
-      "The item that leads to the next page has no value at \(path.place), and by the "
-        + "description the listing does not end so. Data may be missing: name a value that all items have.",
+      "\(fault), and by the description the listing does not end so. Data may be missing: \(advice).",
       remedies: [Remedy(.end, ["noNext"], condition: "if a page without one is the last")])
   }
 

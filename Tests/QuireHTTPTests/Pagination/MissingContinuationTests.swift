@@ -48,6 +48,25 @@ struct MissingContinuationTests {
     #expect(await walk(short, pageSize: 2, [.json(last)]).error != nil)
   }
 
+  @Test("Nor is it told by a page without the number or the range that an offset is made of")
+  func missingSteps() async throws {
+    let first = TransportResponse.json(#"{"data":[1,2],"n":2}"#, ["Content-Range": "items 0-1/*"])
+    func listing(_ next: Pagination.Next, _ end: [Pagination.End]) -> Pagination {
+      Pagination(next: next, send: .query("from"), end: end, items: "/data")
+    }
+    for next in [Pagination.Next.offset(step: .body("/n")), .contentRange()] {
+      for body in [#"{"data":[3]}"#, #"{"data":[3],"n":-1}"#, #"{"data":[3],"n":"x"}"#] {
+        let result = await walk(listing(next, [.emptyPage]), [first, .json(body)])
+        #expect(result.count == 3)
+        #expect(result.error?.code == .inconsistentTermination, "\(next), \(body)")
+        let told = await walk(listing(next, [.emptyPage, .noNext()]), [first, .json(body)])
+        #expect(told.count == 3 && told.error == nil, "\(next), \(body)")
+      }
+      let empty = await walk(listing(next, [.emptyPage]), [first, .json(#"{"data":[]}"#)])
+      #expect(empty.count == 2 && empty.error == nil, "\(next)")
+    }
+  }
+
   @Test("A Link field that mentions the next page and cannot be read fails behind its page")
   func brokenLinks() async throws {
     let result = await walk(
