@@ -25,8 +25,8 @@ extension WalkReport.Warning.Code {
 /// Checks the pages of a walk for signs that its description does not fit: a misspelled path ends a
 /// listing as quietly as its last page does.
 ///
-/// Checks only walks from the start: the pages of a resumed walk may lack values that earlier pages
-/// had.
+/// Of a resumed walk, only the totals are checked, also against those of the pages before: other
+/// values may lack that earlier pages had.
 struct ListingAudit: Sendable {
   private let pagination: Pagination
   /// Whether the caller requests a page size.
@@ -64,6 +64,7 @@ struct ListingAudit: Sendable {
   private var filter: FieldFilter?
   /// The path of a link that is sent as a value.
   private var link: PagePath?
+  private var hasBegun = false
   private var isMidway = false
 
   init(_ pagination: Pagination, hasPageSize: Bool, expectsTotal: Bool) {
@@ -107,20 +108,23 @@ struct ListingAudit: Sendable {
   /// Checks the next page of the walk.
   mutating func saw(_ page: PageHead, items count: Int) {
     guard let info = page.metadata[HTTPPageInfo.self] else { return }
-    if pages == 0, info.sent != nil { isMidway = true }
-    if page.beginsAnew { beginAnew() }
-    guard !isMidway, !page.hasMoreParts else {
-      items += count
-      return
+    if !hasBegun {
+      hasBegun = true
+      isMidway = info.sent != nil
+      let earlier = page.position.trail?.declared
+      (declared, declaredPages) = (earlier?.items, earlier?.pages)
     }
-    pages += 1
+    if page.beginsAnew { beginAnew() }
     items += count
+    guard !page.hasMoreParts else { return }
     if let total = page.total, total.kind == .items {
       if let declared, declared != total.value { declaredFirst = declaredFirst ?? declared }
       declared = total.value
     }
     // An empty page behind the last one may count none.
     if !pageCounts.isEmpty, count > 0 { sawPageCount(of: info) }
+    guard !isMidway else { return }
+    pages += 1
     if pages == 1 {
       if page.next != nil {
         link = unfollowedLink(in: info.document)
@@ -168,7 +172,6 @@ struct ListingAudit: Sendable {
   /// Returns the warnings for the caller. Missing values count only once the listing has ended or
   /// failed; until then they may still come.
   func warnings(for end: WalkReport.End) -> [WalkReport.Warning] {
-    guard pages > 0, !isMidway else { return [] }
     var isExhausted = false
     var isFailed = false
     switch end {
@@ -178,6 +181,7 @@ struct ListingAudit: Sendable {
     }
     // A report may be requested after every page, and comparing with presets is slow.
     let isOver = isExhausted || isFailed
+    guard pages > 0, !isMidway else { return isOver ? [movedItems].compactMap(\.self) : [] }
     let isMoved = isOver && movedItems != nil
     let early = isExhausted ? endBeforeEstimate : nil
     guard

@@ -161,10 +161,20 @@ import Testing
       trail = trail.passing(place: { UInt64(place) }, content: place % 3, within: 64)
       let read = Trail(trail.text)
       #expect(read?.place == trail.place && read?.content == trail.content)
-      #expect(read?.refused == nil)
+      #expect(read?.refused == nil && read?.declared == Trail.Declared())
       #expect(Trail(trail.refusing(place - 9).text)?.refuses(place - 9) == true)
     }
-    for text in ["", "2 1.0.1.0 -", "1 1.0.1.0", "1 - - -"] { #expect(Trail(text) == nil) }
+    for text in ["", "2 1.0.1.0 -", "1 1.0.1.0", "1 - - -", "1 - - x1"] {
+      #expect(Trail(text) == nil)
+    }
+    var declared = Trail.Declared()
+    for total in [Total(9), Total(7), Total(3, .pages), Total(2, .pages), Total(8, .estimate)] {
+      declared.note(total)
+    }
+    #expect(declared.items == 9 && declared.pages == 3)
+    let told = trail.passing(place: { 1 }, content: 1, within: 64, declared: declared)
+    #expect(Trail(told.text)?.declared == declared)
+    #expect(Trail(told.refusing(1).text)?.declared == declared)
     var position = Position("p")
     position.trail = trail
     #expect(position == "p")

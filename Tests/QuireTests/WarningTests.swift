@@ -208,6 +208,27 @@ struct WarningTests {
     #expect(walk.report.warnings.map(\.code) == (isCounted ? [.changedTotal] : []))
   }
 
+  @Test("12-A2: so is a total that changes between two walks, or during one that goes on")
+  func changedTotalAcrossWalks() async throws {
+    for totals in [[6, 6, 5], [6, 5, 5], [5, 5, 5]] {
+      let pages = zip(["[1,2]", "[3,4]", "[5]"], totals).map { items, total in
+        Answers.Answer(stringLiteral: "{\"data\":\(items),\"total\":\(total)}")
+      }
+      let cursor = PageClient(transport: Answers(pages)).cursor(
+        of: Int.self, at: "https://l.test/",
+        pagination: Pagination(
+          next: .offset, send: .query("from"), end: [.total("/total"), .emptyPage], items: "/data",
+          total: "/total"))
+      let first = cursor.limited(to: Limits(pages: 1)).walk()
+      for try await _ in first {}
+      #expect(first.report.warnings.isEmpty, "\(first.report.warnings)")
+      let rest = cursor.resuming(from: try #require(first.report.checkpoint)).walk()
+      for try await _ in rest {}
+      let isSame = totals.allSatisfy { $0 == 5 }
+      #expect(rest.report.warnings.map(\.code) == (isSame ? [] : [.changedTotal]), "\(totals)")
+    }
+  }
+
   @Test("12-A2: a walk and its copy are each warned of their own pages")
   func copies() async throws {
     let pages = [

@@ -48,11 +48,34 @@ package final class Trail: Sendable {
   /// The content of the page that comes next, if it was refused because it repeated an earlier one:
   /// a walk that goes on refuses the same page again.
   let refused: UInt64?
+  /// The totals that the pages declared.
+  package let declared: Declared
 
-  init(place: Mark? = nil, content: Mark? = nil, refused: UInt64? = nil) {
+  init(
+    place: Mark? = nil, content: Mark? = nil, refused: UInt64? = nil,
+    declared: Declared = Declared()
+  ) {
     self.place = place
     self.content = content
     self.refused = refused
+    self.declared = declared
+  }
+
+  /// The totals of earlier pages that the later ones are compared with.
+  package struct Declared: Hashable, Sendable {
+    /// The first number of items.
+    package fileprivate(set) var items: Int?
+    /// The greatest number of pages.
+    package fileprivate(set) var pages: Int?
+
+    /// Notes the total of a page.
+    mutating func note(_ total: Total?) {
+      switch total?.kind {
+      case .items: items = items ?? total?.value
+      case .pages: pages = max(pages ?? 0, total?.value ?? 0)
+      default: break
+      }
+    }
   }
 
   /// The longest time for which a place is remembered.
@@ -60,9 +83,10 @@ package final class Trail: Sendable {
 
   /// Returns the trail after a page. `place` makes the digest of its place, if places are to be
   /// remembered. `content` is the fingerprint of its items, if they are to be remembered, and
-  /// contents are compared over at most `pages` pages.
+  /// contents are compared over at most `pages` pages. `declared` are the totals so far.
   func passing(
-    remembersPlaces: Bool = true, place: () -> UInt64, content fingerprint: Int?, within pages: Int
+    remembersPlaces: Bool = true, place: () -> UInt64, content fingerprint: Int?, within pages: Int,
+    declared: Declared = Declared()
   ) -> Trail {
     var newPlace = self.place
     if remembersPlaces {
@@ -79,12 +103,13 @@ package final class Trail: Sendable {
         newContent = Mark(digest)
       }
     }
-    return Trail(place: newPlace, content: newContent)
+    return Trail(place: newPlace, content: newContent, declared: declared)
   }
 
   /// Returns the trail at the same place, where a page was refused.
   func refusing(_ fingerprint: Int) -> Trail {
-    Trail(place: place, content: content, refused: Self.digest(of: fingerprint))
+    Trail(
+      place: place, content: content, refused: Self.digest(of: fingerprint), declared: declared)
   }
 
   /// Whether the page with these items was refused at this place.
@@ -108,20 +133,34 @@ package final class Trail: Sendable {
 // MARK: - Stored form
 
 extension Trail {
-  /// The trail as text: the version of the form, the place, the content, and the content that was
-  /// refused, if there is one.
+  /// The trail as text: the version of the form, the place and the content, and then what there is
+  /// of the refused content (`r`), the number of items (`i`) and the number of pages (`p`).
   package var text: String {
-    let marks = "1 \(Self.text(of: place)) \(Self.text(of: content))"
-    return refused.map { "\(marks) \(String($0, radix: 16))" } ?? marks
+    let rest = [
+      refused.map { "r" + String($0, radix: 16) }, declared.items.map { "i\($0)" },
+      declared.pages.map { "p\($0)" },
+    ]
+    return (["1", Self.text(of: place), Self.text(of: content)] + rest.compactMap(\.self))
+      .joined(separator: " ")
   }
 
   /// Creates a trail from its `text`; nil for any other text, such as that of a later version.
   convenience init?(_ text: String) {
     let parts = text.split(separator: " ", omittingEmptySubsequences: false)
-    guard parts.count == 3 || parts.count == 4, parts[0] == "1" else { return nil }
+    guard parts.count > 2, parts[0] == "1" else { return nil }
+    var refused: UInt64?
+    var declared = Declared()
+    for part in parts.dropFirst(3) {
+      switch part.first {
+      case "r": refused = UInt64(part.dropFirst(), radix: 16)
+      case "i": declared.items = Int(part.dropFirst())
+      case "p": declared.pages = Int(part.dropFirst())
+      default: return nil
+      }
+    }
     self.init(
-      place: Self.mark(in: parts[1]), content: Self.mark(in: parts[2]),
-      refused: parts.count == 4 ? UInt64(parts[3], radix: 16) : nil)
+      place: Self.mark(in: parts[1]), content: Self.mark(in: parts[2]), refused: refused,
+      declared: declared)
   }
 
   private static func text(of mark: Mark?) -> String {

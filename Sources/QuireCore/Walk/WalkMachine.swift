@@ -220,9 +220,12 @@ struct WalkMachine: Sendable {
     let isInside = next.itemOffset > 0 && next.value == page.position.value
     if !page.hasMoreParts, !isInside {
       if loops != nil, trail?.place?.isDue ?? true { hasEarlierPlace = false }
-      trail = (trail ?? Trail()).passing(
+      let before = trail ?? Trail()
+      var declared = page.head.beginsAnew ? Trail.Declared() : before.declared
+      declared.note(page.total)
+      trail = before.passing(
         remembersPlaces: loops != nil, place: { digest(page.position.page) },
-        content: page.head.fingerprint, within: limits.comparedPages)
+        content: page.head.fingerprint, within: limits.comparedPages, declared: declared)
     }
     page.next?.trail = trail
   }

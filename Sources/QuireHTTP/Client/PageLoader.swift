@@ -278,6 +278,7 @@ package final class PageLoader<Item: Sendable>: PageReader {
   private func finish(
     _ page: inout Page<Item>, of fetch: PageFetch<Item>, at position: Position, isFirst: Bool
   ) {
+    page.head.position = position
     page.head.beginsAnew = isFirst && fetch.recovery == .restarted
     audit?.saw(page.head, page.items.count + (isFirst ? position.itemOffset : 0))
     finish(&page.head, of: fetch, at: position)
@@ -290,7 +291,6 @@ package final class PageLoader<Item: Sendable>: PageReader {
   private func finish(_ head: inout PageHead, of fetch: PageFetch<Item>, at position: Position) {
     if head.hasMoreParts, needsClosing { head.closing = fetch.sent?.position }
     listing.redactPositions(of: &head)
-    head.position = position
     if head.hasMoreParts { head.next = position.at(itemOffset: fetch.itemOffset) }
     head.belong(to: listing.identity)
   }
