@@ -168,6 +168,9 @@ package struct PageHead: Sendable {
   /// A hash of the items as the server sent them, the same in every process, because positions hold
   /// it; nil when unknown.
   package var fingerprint: Int?
+  /// The format of the listing's pages in the words of its source, which positions hold; nil when
+  /// unknown.
+  package var form: String?
   /// Hashes of some items' members, which recognise the items even if some members change; nil when
   /// unknown.
   package var sample: PageSample?

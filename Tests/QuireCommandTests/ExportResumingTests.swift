@@ -94,6 +94,41 @@ struct ExportResumingTests {
     #expect(useless.status == 2)
   }
 
+  @Test(
+    "12-L6: a page of another format or of another table is refused by a call that goes on, too",
+    arguments: [
+      ("[{\"id\":1}]", "application/json", "error,code\ndown,500\n", "text/csv"),
+      ("[{\"id\":1}]", "application/json", "<e><code>500</code></e>", "application/xml"),
+      ("<r><i>1</i></r>", "application/xml", "{\"error\":\"down\"}", "application/json"),
+      ("id,v\n1,a\n", "text/csv", "Internal error\n", "text/csv"),
+      ("id,v\n1,a\n", "text/csv", "code,message\n500,down\n", "text/csv"),
+    ])
+  func otherFormat(first: String, type: String, second: String, other: String) async throws {
+    for isSame in [false, true] {
+      let server = try FaultServer { request in
+        let isFirst = request.path == "/"
+        let body = isFirst || isSame ? first : second
+        let link = [("Link", "</2>; rel=\"next\"")]
+        return [
+          .respond(
+            body,
+            headers: [("Content-Type", isFirst || isSame ? type : other)]
+              + (isFirst ? link : []))
+        ]
+      }
+      defer { server.stop() }
+      let file = TemporaryFile()
+      let arguments = [
+        "export", server.url("/"), "--next", "linkHeader", "--retries", "0", "-o", file.path,
+        "--limit", "comparedPages=0",
+      ]
+      #expect(try await Command.quire(arguments + ["--max-pages", "1"]).status == 0)
+      let rest = try await Command.quire(arguments)
+      #expect(rest.status == (isSame ? 0 : 1), "\(second): \(rest.errors)")
+      #expect(try file.lines().count == (isSame ? 2 : 1))
+    }
+  }
+
   @Test("12-L6: a checkpoint that is no position is named as what it is, with what to give")
   func namesWrongCheckpoint() throws {
     for text in ["{\"checkpoint\": 1}", "{\"end\": \"limit (pages)\", \"checkpoint\": 1}"] {

@@ -207,6 +207,31 @@ struct RowsPageDecoderTests {
     }
   }
 
+  @Test("A position tells a table by its names, and takes no table with one of them for another")
+  func recallsNames() throws {
+    for count in [1, 2, 8, 40] {
+      let names = (0..<count).map { Array("\"name\($0)\":".utf8) }
+      let note = PageFormatNote()
+      #expect(note.form == nil)
+      note.bind(.csv, columns: ColumnNames(names))
+      let recalled = PageFormatNote()
+      recalled.recall(try #require(note.form))
+      #expect(recalled.format == .csv && recalled.form == note.form)
+      let columns = try #require(recalled.columns)
+      for name in names { #expect(!columns.isDisjoint(with: [Array("\"x\":".utf8), name])) }
+      guard count < 8 else { continue }
+      #expect(columns.isDisjoint(with: [Array("\"code\":".utf8), Array("\"message\":".utf8)]))
+    }
+    let json = PageFormatNote()
+    json.bind(.json)
+    #expect(json.form == "json")
+    json.recall("csv.1")
+    #expect(json.form == "json" && json.format == .json)
+    let none = PageFormatNote()
+    for form in ["", "html", "."] { none.recall(form) }
+    #expect(none.format == nil)
+  }
+
   @Test("Long names of columns make no page many times as large: a table is refused before it is")
   func longNames() throws {
     let name = String(repeating: "n", count: 100_000)

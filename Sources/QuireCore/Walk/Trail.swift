@@ -50,15 +50,18 @@ package final class Trail: Sendable {
   let refused: UInt64?
   /// The totals that the pages declared.
   package let declared: Declared
+  /// The format of the pages, as `PageHead.form`.
+  package let form: String?
 
   init(
     place: Mark? = nil, content: Mark? = nil, refused: UInt64? = nil,
-    declared: Declared = Declared()
+    declared: Declared = Declared(), form: String? = nil
   ) {
     self.place = place
     self.content = content
     self.refused = refused
     self.declared = declared
+    self.form = form
   }
 
   /// The totals of earlier pages that the later ones are compared with.
@@ -83,10 +86,11 @@ package final class Trail: Sendable {
 
   /// Returns the trail after a page. `place` makes the digest of its place, if places are to be
   /// remembered. `content` is the fingerprint of its items, if they are to be remembered, and
-  /// contents are compared over at most `pages` pages. `declared` are the totals so far.
+  /// contents are compared over at most `pages` pages. `declared` are the totals so far, and `form`
+  /// is the page's format.
   func passing(
     remembersPlaces: Bool = true, place: () -> UInt64, content fingerprint: Int?, within pages: Int,
-    declared: Declared = Declared()
+    declared: Declared = Declared(), form: String? = nil
   ) -> Trail {
     var newPlace = self.place
     if remembersPlaces {
@@ -103,13 +107,15 @@ package final class Trail: Sendable {
         newContent = Mark(digest)
       }
     }
-    return Trail(place: newPlace, content: newContent, declared: declared)
+    return Trail(
+      place: newPlace, content: newContent, declared: declared, form: form ?? self.form)
   }
 
   /// Returns the trail at the same place, where a page was refused.
   func refusing(_ fingerprint: Int) -> Trail {
     Trail(
-      place: place, content: content, refused: Self.digest(of: fingerprint), declared: declared)
+      place: place, content: content, refused: Self.digest(of: fingerprint), declared: declared,
+      form: form)
   }
 
   /// Whether the page with these items was refused at this place.
@@ -134,11 +140,12 @@ package final class Trail: Sendable {
 
 extension Trail {
   /// The trail as text: the version of the form, the place and the content, and then what there is
-  /// of the refused content (`r`), the number of items (`i`) and the number of pages (`p`).
+  /// of the refused content (`r`), the number of items (`i`), the number of pages (`p`) and the
+  /// format (`f`).
   package var text: String {
     let rest = [
       refused.map { "r" + String($0, radix: 16) }, declared.items.map { "i\($0)" },
-      declared.pages.map { "p\($0)" },
+      declared.pages.map { "p\($0)" }, form.map { "f\($0)" },
     ]
     return (["1", Self.text(of: place), Self.text(of: content)] + rest.compactMap(\.self))
       .joined(separator: " ")
@@ -150,17 +157,19 @@ extension Trail {
     guard parts.count > 2, parts[0] == "1" else { return nil }
     var refused: UInt64?
     var declared = Declared()
+    var form: String?
     for part in parts.dropFirst(3) {
       switch part.first {
       case "r": refused = UInt64(part.dropFirst(), radix: 16)
       case "i": declared.items = Int(part.dropFirst())
       case "p": declared.pages = Int(part.dropFirst())
+      case "f": form = String(part.dropFirst())
       default: return nil
       }
     }
     self.init(
       place: Self.mark(in: parts[1]), content: Self.mark(in: parts[2]), refused: refused,
-      declared: declared)
+      declared: declared, form: form)
   }
 
   private static func text(of mark: Mark?) -> String {

@@ -225,7 +225,8 @@ struct WalkMachine: Sendable {
       declared.note(page.total)
       trail = before.passing(
         remembersPlaces: loops != nil, place: { digest(page.position.page) },
-        content: page.head.fingerprint, within: limits.comparedPages, declared: declared)
+        content: page.head.fingerprint, within: limits.comparedPages, declared: declared,
+        form: page.head.form)
     }
     page.next?.trail = trail
   }

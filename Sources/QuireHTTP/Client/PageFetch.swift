@@ -413,6 +413,7 @@ final class PageFetch<Item: Sendable> {
       of: transfer.response, fingerprint: items.fingerprint ?? delivered.hash,
       badItems: items.badItems,
       document: transfer.document, resume: continuation.resume)
+    head.form = listing.format.form
     head.traffic.items = items.items.count
     head.next = continuation.next
     head.previous = continuation.previous

@@ -118,6 +118,7 @@ package final class PageLoader<Item: Sendable>: PageReader {
   }
 
   private func page(at position: Position) async throws -> Page<Item>? {
+    if let form = position.trail?.form { listing.format.recall(form) }
     do {
       let open = take(at: position)
       if let open, open.isBegun { return try await part(of: open, at: position) }

@@ -127,7 +127,7 @@ public struct DecodingContext: Sendable {
   package var note: PageFormatNote?
   /// The names of the columns of the listing's first table, as `PageFormatNote` has them; nil if
   /// there was none.
-  package var columns: [[UInt8]]?
+  package var columns: ColumnNames?
 
   /// Creates a context. By default, the items are at the root, a bad item throws, and the limits
   /// are those for APIs.
@@ -331,7 +331,8 @@ public enum PageFormat: String, Hashable, Sendable, CaseIterable {
 package final class PageFormatNote: Sendable {
   private struct State {
     var format: PageFormat?
-    var columns: [[UInt8]]?
+    var columns: ColumnNames?
+    var form: String?
   }
 
   private let state = Mutex(State())
@@ -341,14 +342,68 @@ package final class PageFormatNote: Sendable {
   /// The format, once it is known.
   package var format: PageFormat? { state.withLock { $0.format } }
 
-  /// The names of a table's columns, each as the start of a JSON member, once they are known.
-  package var columns: [[UInt8]]? { state.withLock { $0.columns } }
+  /// The names of a table's columns, once they are known.
+  package var columns: ColumnNames? { state.withLock { $0.columns } }
+
+  /// The note as a text without blanks, which positions hold; nil until the format is known.
+  package var form: String? { state.withLock { $0.form } }
+
+  /// Records what a position holds of an earlier walk's note, unless a format is recorded already.
+  package func recall(_ form: String) {
+    let parts = form.split(separator: ".")
+    guard let format = parts.first.flatMap({ PageFormat(rawValue: String($0)) }) else { return }
+    let columns = parts.count > 1 ? ColumnNames(parts[1]) : nil
+    state.withLock {
+      if $0.format == nil { ($0.format, $0.columns, $0.form) = (format, columns, form) }
+    }
+  }
 
   /// Records the format, and the columns, unless one is recorded already.
-  package func bind(_ format: PageFormat?, columns: [[UInt8]]? = nil) {
+  package func bind(_ format: PageFormat?, columns: ColumnNames? = nil) {
     state.withLock {
+      guard $0.format == nil || $0.columns == nil && columns != nil else { return }
       $0.format = $0.format ?? format
       $0.columns = $0.columns ?? columns
+      $0.form = [$0.format?.rawValue, $0.columns?.text].compactMap(\.self).joined(separator: ".")
+      if $0.format == nil { $0.form = nil }
     }
+  }
+}
+
+/// The names of a table's columns, to tell a table that has none of them.
+///
+/// Positions hold them as a Bloom filter: that a name is not among them is certain, and that it is
+/// among them is likely. Source: B. H. Bloom, "Space/time trade-offs in hash coding with allowable
+/// errors" (1970).
+package struct ColumnNames: Sendable {
+  /// The names; nil if only the filter is known.
+  private let names: Set<[UInt8]>?
+  private let filter: UInt64
+
+  /// Creates the columns of a table, each name as the start of a JSON member.
+  package init(_ names: [[UInt8]]) {
+    self.names = Set(names)
+    filter = names.reduce(0) { $0 | Self.bits(of: $1) }
+  }
+
+  /// Creates columns from their `text`; nil for any other text.
+  package init?(_ text: some StringProtocol) {
+    guard let filter = UInt64(text, radix: 16) else { return nil }
+    (names, self.filter) = (nil, filter)
+  }
+
+  /// The filter as text.
+  package var text: String { String(filter, radix: 16) }
+
+  /// Whether none of these names is among the columns.
+  package func isDisjoint(with others: [[UInt8]]) -> Bool {
+    if let names { return names.isDisjoint(with: others) }
+    return others.allSatisfy { filter & Self.bits(of: $0) != Self.bits(of: $0) }
+  }
+
+  /// Returns the three bits of a name.
+  private static func bits(of name: [UInt8]) -> UInt64 {
+    let digest = FNV1a(name).value
+    return [digest >> 52, digest >> 40, digest >> 28].reduce(0) { $0 | 1 << ($1 & 63) }
   }
 }

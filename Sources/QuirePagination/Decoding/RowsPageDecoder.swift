@@ -74,7 +74,7 @@ public struct RowsPageDecoder<Item: Sendable>: PageDecoder {
           hasNames: type.parameter("header")?.lowercased() != "absent")
         try table.checkFormat(isDeclared: type.format == .csv, known: context.columns)
         text = try table.json(after: context.columns)
-        context.note?.bind(format, columns: table.columns)
+        context.note?.bind(format, columns: table.columns.map { ColumnNames($0) })
       default: text = try LinesText.json(page)
       }
       do {
@@ -340,7 +340,7 @@ struct TableText {
   /// Throws `malformed` with the line where the text is no table, `shape` if none of its names is
   /// known, `truncated` if it ends inside a row, and `limitExceeded` if long names make the rows
   /// many times as large as the page.
-  mutating func json(after known: [[UInt8]]? = nil) throws(PageError) -> [UInt8] {
+  mutating func json(after known: ColumnNames? = nil) throws(PageError) -> [UInt8] {
     var output: [UInt8] = [UInt8(ascii: "[")]
     guard place < page.endIndex else { return output + [UInt8(ascii: "]")] }
     let names = try names()
@@ -381,7 +381,7 @@ struct TableText {
   /// Throws `unexpectedMediaType` if the page is of another format, or a notice in place of a
   /// table. `isDeclared` tells whether the Content-Type names this format, and `known`
   /// are the columns of the listing's first page.
-  func checkFormat(isDeclared: Bool, known: [[UInt8]]?) throws(PageError) {
+  func checkFormat(isDeclared: Bool, known: ColumnNames?) throws(PageError) {
     // A row can begin like anything.
     guard hasNames else { return }
     let text = page[place...].drop(while: \.isWhiteSpace)
@@ -434,8 +434,8 @@ struct TableText {
     }
   }
 
-  private func checkNames(_ names: [[UInt8]], _ known: [[UInt8]]?) throws(PageError) {
-    guard let known, Set(known).isDisjoint(with: names) else { return }
+  private func checkNames(_ names: [[UInt8]], _ known: ColumnNames?) throws(PageError) {
+    guard let known, known.isDisjoint(with: names) else { return }
     let first = ServerText(bytes: page.prefix { !endsLine($0) }, limit: 200)
     throw PageError(
       .shape,
