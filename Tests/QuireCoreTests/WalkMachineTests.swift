@@ -264,6 +264,34 @@ extension WalkMachine {
     #expect(machine.report.pages == 4)
   }
 
+  @Test("12-L3: a number of pages that is not reached is reported, in one walk or over several")
+  func missingPages() throws {
+    func warnings(_ sizes: [Int], of total: Int, stoppedAfter stop: Int?) -> [String] {
+      var machine = WalkMachine()
+      for (index, size) in sizes.enumerated() {
+        if index == stop {
+          machine = WalkMachine(start: machine.report.checkpoint ?? .start)
+        }
+        #expect(load(&machine) != nil)
+        let next = index + 1 < sizes.count ? Position(integerLiteral: index + 1) : nil
+        var page = Page(Array(repeating: 7, count: size), next: next, total: Total(total, .pages))
+        page.traffic.items = size
+        machine.received(&page, at: .zero)
+      }
+      guard case .finish = machine.next(at: .zero) else { return ["no end"] }
+      return machine.report.warnings.map(\.code.description)
+    }
+    for stop in [nil, 1] {
+      #expect(warnings([2, 2, 1], of: 3, stoppedAfter: stop) == [])
+      #expect(warnings([2, 2, 1], of: 2, stoppedAfter: stop) == [])
+      // A server may count the empty page behind the last one.
+      #expect(warnings([2, 2, 0], of: 3, stoppedAfter: stop) == [])
+      #expect(warnings([2, 2, 1], of: 4, stoppedAfter: stop) == ["endBeforeTotal"])
+      #expect(warnings([2, 0, 0], of: 3, stoppedAfter: stop) == ["endBeforeTotal"])
+      #expect(warnings([2, 2], of: 10, stoppedAfter: stop) == ["endBeforeTotal"])
+    }
+  }
+
   @Test("Limits below zero are refused before anything is requested")
   func refusesNegativeLimits() {
     let limits = [

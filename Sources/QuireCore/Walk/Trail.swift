@@ -64,12 +64,14 @@ package final class Trail: Sendable {
     self.form = form
   }
 
-  /// The totals of earlier pages that the later ones are compared with.
+  /// The totals of earlier pages that the later ones are compared with, and what came.
   package struct Declared: Hashable, Sendable {
     /// The first number of items.
     package fileprivate(set) var items: Int?
     /// The greatest number of pages.
     package fileprivate(set) var pages: Int?
+    /// The number of pages with items that came since the start of the listing; nil if unknown.
+    var filledPages: Int?
 
     /// Notes the total of a page.
     mutating func note(_ total: Total?) {
@@ -140,12 +142,14 @@ package final class Trail: Sendable {
 
 extension Trail {
   /// The trail as text: the version of the form, the place and the content, and then what there is
-  /// of the refused content (`r`), the number of items (`i`), the number of pages (`p`) and the
-  /// format (`f`).
+  /// of the refused content (`r`), the number of items (`i`), the number of pages (`p`), the number
+  /// of pages that came (`n`) and the format (`f`).
   package var text: String {
     let rest = [
       refused.map { "r" + String($0, radix: 16) }, declared.items.map { "i\($0)" },
-      declared.pages.map { "p\($0)" }, form.map { "f\($0)" },
+      declared.pages.map { "p\($0)" },
+      declared.pages.flatMap { _ in declared.filledPages.map { "n\($0)" } },
+      form.map { "f\($0)" },
     ]
     return (["1", Self.text(of: place), Self.text(of: content)] + rest.compactMap(\.self))
       .joined(separator: " ")
@@ -163,6 +167,7 @@ extension Trail {
       case "r": refused = UInt64(part.dropFirst(), radix: 16)
       case "i": declared.items = Int(part.dropFirst())
       case "p": declared.pages = Int(part.dropFirst())
+      case "n": declared.filledPages = Int(part.dropFirst())
       case "f": form = String(part.dropFirst())
       default: return nil
       }

@@ -70,6 +70,10 @@ struct WalkMachine: Sendable {
   private(set) var startsMidway = false
   /// The number of items that came before the listing began anew; nil if it has not.
   private var supersededItems: Int?
+  /// The number of pages with items since the start of the listing; nil if that is unknown.
+  private var filledPages: Int?
+  /// Whether the page that is being read has items.
+  private var isFilled = false
   private var lastChange: Duration = .zero
   /// Whether the page delivered last was a part, and more of that page follows.
   private(set) var isWithinPage = false
@@ -96,6 +100,7 @@ struct WalkMachine: Sendable {
     // A walk backward comes to the pages that led to its start.
     leavesTrail = direction == .forward
     if leavesTrail {
+      filledPages = start == .start ? 0 : start.trail?.declared.filledPages
       trail = start.trail
       hasEarlierPlace = repeatedPositions == .refused && start.trail?.place != nil
     }
@@ -176,7 +181,9 @@ struct WalkMachine: Sendable {
     page.index = pageIndex
     if leavesTrail { page.position.trail = trail }
     startsMidway = startsMidway || page.head.startsMidway || before == nil && page.previous != nil
+    if startsMidway, start == .start || page.head.startsMidway { filledPages = nil }
     if page.head.beginsAnew { beginAnew(with: page) }
+    countFilled(page)
     if before == nil, page.previous != nil || !page.hasMoreParts { before = .some(page.previous) }
     if let limit = limits.items { page.cut(toItems: limit - passed.items - report.items) }
     if !isWithinPage { report.pages += 1 }
@@ -212,6 +219,18 @@ struct WalkMachine: Sendable {
     startsMidway = page.head.startsMidway || page.previous != nil
     supersededItems =
       report.traffic.items + report.traffic.badItems - page.position.itemOffset
+    filledPages = startsMidway ? nil : 0
+  }
+
+  /// Counts a page with items, with the first of its parts that has any. Pages that are made of
+  /// others are not those that a server counts.
+  private mutating func countFilled<Item>(_ page: Page<Item>) {
+    if !isWithinPage { isFilled = false }
+    guard !isFilled else { return }
+    isFilled =
+      page.traffic.items + page.traffic.badItems > 0 || page.position.itemOffset > 0
+      || page.isUnchanged
+    if isFilled { filledPages = page.head.origins == nil ? filledPages?.plus(1) : nil }
   }
 
   /// Notes a page in the trail, unless its rest comes next.
@@ -223,6 +242,7 @@ struct WalkMachine: Sendable {
       let before = trail ?? Trail()
       var declared = page.head.beginsAnew ? Trail.Declared() : before.declared
       declared.note(page.total)
+      declared.filledPages = filledPages
       trail = before.passing(
         remembersPlaces: loops != nil, place: { digest(page.position.page) },
         content: page.head.fingerprint, within: limits.comparedPages, declared: declared,
@@ -404,6 +424,7 @@ extension WalkMachine {
       // A source that counts has warned with the page; one with cursors does not know the count.
       report.warn([.contradicted(Total(mostDeclared))])
     }
+    if case .exhausted = end, let warning = endBeforeLastPage { report.warn([warning]) }
     state = .over
     return .finish(takeClosing())
   }
@@ -433,6 +454,18 @@ extension WalkMachine {
       received < total.value
     else { return .exhausted }
     return .truncationSuspected(declared: total.value)
+  }
+
+  /// The warning that the listing ended before the number of pages that the server declared. One
+  /// page without items may be among those that it counts.
+  private var endBeforeLastPage: WalkReport.Warning? {
+    guard let total = report.total, total.kind == .pages, let filledPages,
+      filledPages.plus(report.pages > 0 && !isFilled ? 1 : 0) < total.value
+    else { return nil }
+    return WalkReport.Warning(
+      .endBeforeTotal,
+      "The server declared \(total.value.counted("page")), and \(filledPages) with items came: the listing may "
+        + "be longer.", remedy: Remedy(.total))
   }
 
   /// Whether the walk sees the whole listing: from its start, or since it began anew, and with no

@@ -164,6 +164,8 @@ extension WalkReport {
 extension WalkReport.Warning.Code {
   /// More items or pages came than the server declared, so its total was ignored.
   public static let contradictedTotal = Self("contradictedTotal")
+  /// The last page says that items remain behind it, or the pages before it that more would come.
+  public static let endBeforeTotal = Self("endBeforeTotal")
 }
 
 extension WalkReport.Warning {

@@ -276,8 +276,6 @@ extension WalkReport.Warning.Code {
   public static let emptyPageBeforeTotal = Self("emptyPageBeforeTotal")
   /// A page had something other than a whole number in place of the total.
   public static let unreadableTotal = Self("unreadableTotal")
-  /// The last page says that items remain behind it, or the pages before it that more would come.
-  public static let endBeforeTotal = Self("endBeforeTotal")
   /// The last page is full, and has neither a flag nor a continuation.
   public static let unmarkedEnd = Self("unmarkedEnd")
   /// The last page has a link to the next one, without an address.
