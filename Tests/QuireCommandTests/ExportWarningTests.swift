@@ -62,6 +62,26 @@ struct ExportWarningTests {
     }
   }
 
+  @Test("A last page without items that is marked as a failure is warned of, and no other is")
+  func failureInLastPage() async throws {
+    for (members, isFailure) in [
+      (#""error":"db down""#, true), (#""errors":[{"message":"timeout"}]"#, true),
+      (#""success":false,"message":"rate limited""#, true), (#""ok":false"#, true),
+      (#""status":"error""#, true), (#""error":{"code":500}"#, true), (#""error":true"#, true),
+      (#""error":null"#, false), (#""error":"""#, false), (#""error":false"#, false),
+      (#""error":0"#, false), (#""errors":[]"#, false), (#""success":true"#, false),
+      (#""error":{"code":0,"message":"ok"}"#, false), (#""status":"ok""#, false),
+      (#""errors":null,"ok":true"#, false),
+    ] {
+      let page = #"{"data":[],"next_cursor":null,\#(members)}"#
+      let said = try await warnings(page, ["--next", "body:/next_cursor"] + Self.rest)
+      #expect(said.contains { $0.contains("a mark of a failure at ") } == isFailure, "\(members)")
+      let full = page.replacing("[],", with: "[1],")
+      let other = try await warnings(full, ["--next", "body:/next_cursor"] + Self.rest)
+      #expect(!other.contains { $0.contains("a mark of a failure at ") }, "\(members)")
+    }
+  }
+
   @Test("A next link that is sent as a value is warned of, and one that is followed is not")
   func unfollowedLink() async throws {
     let page = "{\"data\": [1], \"next\": \"http://127.0.0.1/things?page=2\"}"

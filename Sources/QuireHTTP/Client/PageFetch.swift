@@ -350,6 +350,11 @@ final class PageFetch<Item: Sendable> {
     listing.format.bind(transfer.note?.format, columns: transfer.note?.columns)
     try findContinuation(after: transfer, answer)
     if transfer.itemCount > 0, let next = transfer.continuation.next { onNext?(next) }
+    if transfer.itemCount == 0, transfer.continuation.next == nil,
+      let warning = engine.reader.failureWarning(about: answer)
+    {
+      transfer.continuation.warnings.append(warning)
+    }
     // Last of all: items that are held when an error comes are delivered before it.
     transfer.held.append(try items ?? transfer.session.items())
     return true

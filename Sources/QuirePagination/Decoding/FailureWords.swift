@@ -40,6 +40,45 @@ extension PageOutline {
     return best.map { FailureWords(text: $0.text, isError: isError && isAlone) }
   }
 
+  /// The path of a member that marks the page as a failure, such as `"success": false`,
+  /// `"error": "…"` or `"errors": […]`; nil if there is none.
+  ///
+  /// Use it only for a page without items, as `failureWords`.
+  package var failureMark: String? {
+    nodes.first { !$0.isInList && $0.depth <= 2 && marksFailure($0) }?.path
+  }
+
+  private func marksFailure(_ node: Node) -> Bool {
+    let text = node.value?.string
+    switch Self.plain(node.name) {
+    case "success", "succeeded", "ok":
+      return node.value == .bool(false) || text?.lowercased() == "false"
+    case "status": return ["error", "fail", "failed", "failure"].contains(Self.plain(text ?? ""))
+    case "error", "errors", "fault", "faults", "exception":
+      switch node.kind {
+      case .scalar: return saysFailure(node)
+      case .list: return node.count > 0
+      // Some APIs have an object with the code 0 in each answer.
+      case .object:
+        return nodes.contains {
+          $0.kind == .scalar && $0.path.hasPrefix(node.path + "/") && saysFailure($0)
+        }
+      }
+    default: return false
+    }
+  }
+
+  /// Whether the value of an error's member is more than what stands there without an error.
+  private func saysFailure(_ node: Node) -> Bool {
+    switch node.value {
+    case .bool(let isError)?: isError
+    case .number?: node.value?.integer != 0
+    case .string(let text)?:
+      Int(text).map { $0 != 0 } ?? !Self.uninformativeTexts.contains(Self.plain(text))
+    default: false
+    }
+  }
+
   /// Returns how well a text explains a failure, and whether its path marks it as an error; nil for
   /// any other text. The ranks are 5 for an error's message, 4 for its title, 3 for a message
   /// outside of an error, 2 for a title there, and 1 for any other text of an error, such as a

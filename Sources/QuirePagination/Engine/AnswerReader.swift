@@ -393,6 +393,20 @@ package struct AnswerReader: EnginePart {
     )
   }
 
+  /// Returns the warning about a last page without items that is marked as a failure; nil for any
+  /// other.
+  package func failureWarning(about answer: PageAnswer) -> WalkReport.Warning? {
+    guard let outline = (answer.document as? any OutlinedDocument)?.outline,
+      let mark = outline.failureMark
+    else { return nil }
+    let words = outline.failureWords.map { " \($0.sentence)" } ?? ""
+    return WalkReport.Warning(
+      .failureInLastPage,
+      "The last page has no items, and a mark of a failure at \(ServerText(mark)): it may be an error in "
+        + "place of a page, and the listing longer.\(words) A rule of policy.failure makes an error of it."
+    )
+  }
+
   /// Returns whether the document is empty: protocol buffers write a message of defaults as `{}`.
   private func isBlank(_ document: any PageDocument) throws -> Bool {
     guard try document.count(at: "") ?? 0 == 0 else { return false }

@@ -278,6 +278,8 @@ extension WalkReport.Warning.Code {
   public static let unreadableTotal = Self("unreadableTotal")
   /// The last page is full, and has neither a flag nor a continuation.
   public static let unmarkedEnd = Self("unmarkedEnd")
+  /// The last page has no items, and something that marks it as a failure.
+  public static let failureInLastPage = Self("failureInLastPage")
   /// The last page has a link to the next one, without an address.
   public static let linkWithoutTarget = Self("linkWithoutTarget")
 }
