@@ -27,6 +27,10 @@ public struct Checkpoint: Hashable, Sendable {
   /// not, or if the item is unknown. The run that continues reads the item again, to see whether
   /// the page is what it was.
   package var lastItem: String?
+  /// The digest of what identifies the last item in front of `position`, if that lies at the end of a
+  /// page; nil if it does not, or if nothing does. The run that continues looks for the item in its
+  /// first page, to see whether items have moved.
+  var lastOnPage: String?
   /// The number of pages that the run has committed.
   public var pages: Int
   /// The number of items that the run has committed.
@@ -205,6 +209,7 @@ extension Checkpoint {
     var start: Position?
     var position: Position?
     var lastItem: String?
+    var lastOnPage: String?
     var pages: Int
     var items: Int
     var missing: Int?
@@ -223,6 +228,7 @@ extension Checkpoint {
       start = checkpoint.start == .start ? nil : checkpoint.start
       position = checkpoint.position
       lastItem = checkpoint.lastItem
+      lastOnPage = checkpoint.lastOnPage
       pages = checkpoint.pages
       items = checkpoint.items
       missing = checkpoint.missing
@@ -240,6 +246,7 @@ extension Checkpoint {
         sequence: sequence, run: run, start: start ?? .start, listing: listing)
       checkpoint.position = position
       checkpoint.lastItem = lastItem
+      checkpoint.lastOnPage = lastOnPage
       checkpoint.pages = pages
       checkpoint.items = items
       checkpoint.missing = missing

@@ -103,3 +103,8 @@ extension ExportReport {
     traffic += other.traffic
   }
 }
+
+extension WalkReport.Warning.Code {
+  /// The item behind which an export went on has changed since it was written.
+  public static let changedItem = Self("changedItem")
+}

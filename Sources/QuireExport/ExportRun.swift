@@ -29,6 +29,13 @@ final class ExportRun {
   private var fellShort = false
   /// Whether the next page begins with the item in front of the position, which was written before.
   private var overlaps = false
+  /// Whether the next page is the first since the run goes on behind a page.
+  private var followsPage = false
+  /// The last item of the latest page, if that is whole. Its own bytes, because the item would keep
+  /// the page in memory.
+  private var lastOnPage: [UInt8]?
+  /// The warnings that the walk cannot give, because they compare it with the one before.
+  private var warnings: [WalkReport.Warning] = []
   /// The number of pages that had changed since a part of them was written, and were read again.
   private var changedPages = 0
 
@@ -70,6 +77,7 @@ final class ExportRun {
       changes = checkpoint.memory?["next"]
       report.isResumed = isResumed
       cursor = overlapping(cursor)
+      followsPage = isResumed && next.lastOnPage != nil
       while true {
         let feed = PageFeed(
           cursor, lookAhead: export.lookAhead, clock: export.clock, stopwatch: stopwatch)
@@ -80,6 +88,7 @@ final class ExportRun {
           failed(error)
           report.walk = feed.report
         }
+        report.walk.warnings += warnings
         await feed.close()
         guard let again = rereading(cursor) ?? restart() else { return }
         cursor = again
@@ -101,11 +110,30 @@ final class ExportRun {
   private func withoutOverlap(_ page: Page<RawItem>) throws(PageError) -> Page<RawItem> {
     guard overlaps, let position = next.position else { return page }
     overlaps = false
-    guard page.items.first?.digest == next.lastItem else { throw changed }
+    let known = next.lastItem.map { ItemDigest(text: $0) }
+    guard let found = page.items.first.map({ ItemDigest($0) }) else { throw changed }
+    if found.whole != known?.whole {
+      // A sink with a key reads the page again, and so takes the item as it is now.
+      guard export.sink.mode != .upsert, let identity = known?.identity, identity == found.identity
+      else { throw changed }
+      warnings.append(.changedItem)
+    }
     var rest = page.dropping(items: 1)
     rest.position = position
     rest.traffic.items -= 1
     return rest
+  }
+
+  /// Warns if the first page of a run that goes on begins with items that the run has written: the
+  /// last one of them is among those that it begins with.
+  private func warnOfOverlap(_ page: Page<RawItem>) {
+    guard let known = next.lastOnPage, let sample = page.head.sample, sample.isCounted,
+      !sample.edges.isEmpty,
+      let index = page.items.prefix(64).firstIndex(where: {
+        ItemDigest.identity(of: $0.compact) == known
+      })
+    else { return }
+    warnings.append(.overlap(ofItems: index + 1))
   }
 
   private var changed: PageError {
@@ -127,6 +155,7 @@ final class ExportRun {
     overlaps = false
     report.end = .running
     (next.position, next.lastItem, next.tally.received) = (position.page, nil, nil)
+    lastOnPage = nil
     return cursor.resuming(from: position.page)
   }
 
@@ -142,8 +171,8 @@ final class ExportRun {
     report.end = .running
     next.position = cursor.start
     (next.pages, next.items, next.tally) = (0, 0, ItemTally())
-    (next.missing, next.leftOut, next.lastItem) = (nil, nil, nil)
-    overlaps = false
+    (next.missing, next.leftOut, next.lastItem, next.lastOnPage) = (nil, nil, nil, nil)
+    (overlaps, followsPage, lastOnPage) = (false, false, nil)
     fellShort = false
     increment?.fellShort = false
     return cursor
@@ -165,6 +194,8 @@ final class ExportRun {
       switch await feed.next(by: due) {
       case .page(let received):
         let found = try withoutOverlap(received)
+        if followsPage { warnOfOverlap(found) }
+        followsPage = false
         // All parts of a page have its recovery.
         if !isWithinPage, let recovery = found.http?.recovery { report.recoveries.append(recovery) }
         let page = isWithinPage ? found : found.countingOwnPart()
@@ -178,7 +209,9 @@ final class ExportRun {
         }
         for part in try parts(of: written) { try await session.write(part) }
         wrote(written)
-        next.lastItem = page.endsInside ? page.items.last?.digest : nil
+        let endsInside = page.endsInside
+        next.lastItem = endsInside ? page.items.last.map { ItemDigest($0).text } : nil
+        lastOnPage = endsInside || page.head.sample == nil ? nil : page.items.last?.compact
         receipts += page.head.receipts
         guard isOver else { continue }
         // All further items are older than the value this run asked for, so they are not missing.
@@ -255,6 +288,9 @@ final class ExportRun {
   private func commit(to session: any SinkSession) async throws {
     next.sequence += 1
     next.memory = memory
+    if pending.pages > 0 {
+      next.lastOnPage = next.isComplete ? nil : lastOnPage.flatMap { ItemDigest.identity(of: $0) }
+    }
     try await session.commit(next)
     machine.committed()
     receipts.confirm()
@@ -435,6 +471,49 @@ extension RawItem {
     var sum = FileSum()
     sum.add((try? JSONValue(parsing: compact)).map { Array("\($0.sorted)".utf8) } ?? compact)
     return "\(sum.text).\(compact.count)"
+  }
+}
+
+/// The digests of an item by which a run that goes on knows it again.
+struct ItemDigest {
+  let whole: String
+  /// The digest of the member that identifies the item; nil if it has none.
+  let identity: String?
+
+  init(_ item: RawItem) { (whole, identity) = (item.digest, Self.identity(of: item.compact)) }
+
+  /// Creates the digests from their `text`; older checkpoints hold only the first.
+  init(text: String) {
+    let parts = text.split(separator: " ").map(String.init)
+    (whole, identity) = (parts.first ?? "", parts.count > 1 ? parts[1] : nil)
+  }
+
+  /// Both digests, for a checkpoint.
+  var text: String { identity.map { "\(whole) \($0)" } ?? whole }
+
+  /// Returns the digest of the member that identifies an item, by its compact form; nil if it has
+  /// none.
+  static func identity(of compact: [UInt8]) -> String? {
+    guard let member = (try? JSONValue(parsing: compact))?.identity else { return nil }
+    var sum = FileSum()
+    sum.add(Array("\(member.name) \(member.value)".utf8))
+    return sum.text
+  }
+}
+
+extension WalkReport.Warning {
+  fileprivate static let changedItem = Self(
+    .changedItem,
+    "the item behind which the export went on has changed since it was written, and stays as it was: other items of "
+      + "the listing may have changed as well.")
+
+  /// Returns the warning that a run that goes on begins with items that it has written before.
+  fileprivate static func overlap(ofItems count: Int) -> Self {
+    Self(
+      .overlappingPages,
+      "the export went on with a page that begins with \(count == 1 ? "the item" : "the \(count) items") that it had "
+        + "written before, which came twice: items were added while pages were counted. Drop what comes again by a key, "
+        + "or read in an order that does not change, oldest first, or by a cursor.")
   }
 }
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import Foundation
+import Synchronization
 import TestSupport
 import Testing
 
@@ -127,6 +128,32 @@ struct ExportResumingTests {
       #expect(rest.status == (isSame ? 0 : 1), "\(second): \(rest.errors)")
       #expect(try file.lines().count == (isSame ? 2 : 1))
     }
+  }
+
+  @Test(
+    "12-L6: items that were added in front between two calls, and so came twice, are told of",
+    arguments: [0, 3, 10])
+  func movedBetweenCalls(added: Int) async throws {
+    let front = Mutex(0)
+    let server = try FaultServer { request in
+      let offset = request.target.split(separator: "offset=").dropFirst().first.flatMap { Int($0) }
+      let start = (offset ?? 0) - front.withLock { $0 }
+      let items = (start..<max(start, min(40, start + 10))).map { "{\"id\":\($0)}" }
+      return [.respond("{\"items\":[\(items.joined(separator: ","))]}")]
+    }
+    defer { server.stop() }
+    let file = TemporaryFile()
+    let arguments = [
+      "export", server.url("/"), "--next", "offset", "--send", "query:offset", "--end", "empty",
+      "--items", "/items", "-o", file.path,
+    ]
+    #expect(try await Command.quire(arguments + ["--max-pages", "2"]).status == 0)
+    front.withLock { $0 = added }
+    let rest = try await Command.quire(arguments)
+    #expect(rest.status == 0, "\(rest.errors)")
+    #expect(try file.lines().count == 40 + added)
+    let words = "begins with the \(added) items that it had written before"
+    #expect(rest.errors.contains(words) == (added > 0), "\(rest.errors)")
   }
 
   @Test("12-L6: a checkpoint that is no position is named as what it is, with what to give")

@@ -274,6 +274,30 @@ import Testing
     }
   }
 
+  @Test(
+    "16-Exact: an export goes on behind an item that has changed and is the same by its identity, and says so",
+    arguments: [true, false])
+  func goesOnBehindChangedItem(isUpsert: Bool) async throws {
+    for (id, isSame) in [("2", true), ("9", false)] {
+      let changed = Mutex<String?>(nil)
+      let cursor = Cursor<RawItem> { _ in
+        let second = changed.withLock { $0 } ?? #"{"id":2,"n":1}"#
+        let texts = [#"{"id":1,"n":1}"#, second, #"{"id":3,"n":1}"#]
+        return Page(try texts.map { try RawItem(Array($0.utf8)) })
+      }
+      let sink = isUpsert ? MemorySink(key: "/id") : MemorySink()
+      try await Export(cursor.limited(to: Limits(items: 2)), to: sink).run()
+      let new = #"{"id":\#(id),"n":2}"#
+      changed.withLock { $0 = new }
+      let report = await Export(cursor, to: sink).outcome()
+      #expect(report.isComplete == (isUpsert || isSame), "\(report)")
+      let isTold = report.walk.warnings.contains { $0.code == .changedItem }
+      #expect(isTold == (!isUpsert && isSame), "\(report.walk.warnings)")
+      #expect(sink.items.contains(new) == isUpsert)
+      #expect(sink.items.count == (isUpsert ? isSame ? 3 : 4 : isSame ? 3 : 2))
+    }
+  }
+
   @Test("16-Exact: what a limit cuts out of a page, or a filter drops, is not missing")
   func isNotShort() async throws {
     let sink = MemorySink()

@@ -18,6 +18,9 @@ package struct PageEdges: Sendable {
   /// Creates the edges of a page that is not compared.
   package init() {}
 
+  /// Whether the page is not compared.
+  package var isEmpty: Bool { digests.isEmpty }
+
   /// Reserves room for the edges of a page with `count` items.
   package mutating func reserve(for count: Int) {
     digests.reserveCapacity(min(count, Self.mostFirst + Self.mostLast))

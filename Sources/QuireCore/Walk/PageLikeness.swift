@@ -296,6 +296,19 @@ package struct PageSample: Sendable {
   var isUniform: Bool { items.allSatisfy { $0 == items[0] } }
 }
 
+extension JSONValue {
+  /// The member of an object that identifies the record, judged by its name; nil if there is none.
+  package var identity: Member? {
+    guard case .object(let members) = self else { return nil }
+    return members.first { member in
+      switch member.value {
+      case .string, .number: MemberRole.identifies(member.name)
+      case .null, .bool, .array, .object: false
+      }
+    }
+  }
+}
+
 /// How far a member tells items apart, judged by its name.
 ///
 /// The name is all there is to go by: a time may be that of the record or that of the answer.
@@ -357,6 +370,10 @@ enum MemberRole: Hashable, Sendable {
       previous = scalar
     }
     return words.filter { !$0.isEmpty }
+  }
+
+  fileprivate static func identifies(_ name: String) -> Bool {
+    identities.contains(words(of: name).joined())
   }
 
   private static func isVolatile(_ words: [String], _ name: String) -> Bool {
