@@ -367,11 +367,11 @@ final class ExportRun {
     try await commit(to: session)
   }
 
-  /// Takes over what the walk remembers of a page that it refused because its items had come before,
-  /// so that a later run refuses it again. Returns false if it refused none, or if the checkpoint in
-  /// the destination remembers it already.
+  /// Takes over what the walk remembers of a page that it refused because its place or its items had
+  /// come before, so that a later run refuses it again. Returns false if it refused none, or if the
+  /// checkpoint in the destination remembers it already.
   private func takeRefusal(from error: any Error) -> Bool {
-    guard let error = error as? PageError, error.code == .stalledContent,
+    guard let error = error as? PageError, [.stalledContent, .loopDetected].contains(error.code),
       let refused = error.checkpoint, refused == next.position,
       refused.trail?.text != next.position?.trail?.text
     else { return false }

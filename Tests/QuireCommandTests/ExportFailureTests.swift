@@ -159,6 +159,30 @@ struct ExportFailureTests {
     }
   }
 
+  @Test("C-5: a listing that leads in a circle is exported once, however often it is asked for")
+  func circleAgain() async throws {
+    for back in [0, 2, 3] {
+      let server = try FaultServer { request in
+        let page = request.target.split(separator: "=").last.flatMap { Int($0) } ?? 0
+        let next = page < 3 ? "/?p=\(page + 1)" : back == 0 ? "/" : "/?p=\(back)"
+        return [.respond(#"{"items": [{"id":\#(page)}], "next": "\#(next)"}"#)]
+      }
+      defer { server.stop() }
+      let folder = try TemporaryFolder()
+      let arguments = [
+        "export", server.url("/"), "--items", "/items", "--next", "body:/next", "--send", "url",
+        "-o", folder.path("x.jsonl"),
+      ]
+      for call in 0..<3 {
+        let ending = try await Command.quire(arguments)
+        #expect(ending.status == 1 && ending.report.hasPrefix("quire: failed (loopDetected)"))
+        #expect(ending.errors.contains("run the same command with --restart"), "\(ending.errors)")
+        let lines = try String(contentsOfFile: folder.path("x.jsonl"), encoding: .utf8)
+        #expect(lines == (0..<4).map { "{\"id\":\($0)}\n" }.joined(), "\(back), call \(call)")
+      }
+    }
+  }
+
   @Test("Ctrl-C at a script ends the script, not only the export in it")
   func signalInScript() async throws {
     let server = try FaultServer { _ in [.hold] }

@@ -154,6 +154,31 @@ import Testing
     #expect(try await compared.next()?.items == [7])
   }
 
+  @Test("C-5: a walk that goes on from where a circle was found does not go round once more")
+  func refusesCircleAgain() async throws {
+    for (back, length) in [(0, 6), (3, 3), (5, 1)] {
+      let cursor = Cursor<Int> { position in
+        let place = position?.value?.integer ?? 0
+        return Page([place], next: Position(integerLiteral: place < 5 ? place + 1 : back))
+      }
+      var (position, items) = (Position.start, [Int]())
+      for call in 0..<3 {
+        let walk = cursor.resuming(from: position).walk()
+        do {
+          for try await page in walk { items += page.items }
+        } catch let error as PageError {
+          #expect(error.code == .loopDetected)
+          let words = length == 1 ? "had just sent" : "a circle of"
+          #expect(call == 0 || error.message.contains(words), "\(error)")
+        }
+        let stored = try JSONEncoder().encode(try #require(walk.report.checkpoint))
+        position = try JSONDecoder().decode(Position.self, from: stored)
+        // The first page has a position of its own at the start of the listing.
+        #expect(items == Array(0...5) + (back == 0 ? [0] : []), "back to \(back)")
+      }
+    }
+  }
+
   @Test("C-5: a stored trail is read again as it was, and one of a later version is no trail")
   func storesTrails() throws {
     var trail = Trail()

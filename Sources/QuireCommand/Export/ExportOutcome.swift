@@ -223,6 +223,7 @@ extension ExportOutcome {
   private static func hindrance(_ error: PageError) -> String? {
     switch error.code {
     case .cursorExpired: "nothing leads on from an expired cursor"
+    case .loopDetected: "the listing leads back to where it was"
     case .stalledContent: "the export goes on only once the server sends other items"
     case .pageChanged where error.remedies.contains(Remedy(.position, ["start"])):
       "the export cannot go on inside a page that has changed"

@@ -120,6 +120,13 @@ package final class Trail: Sendable {
       form: form)
   }
 
+  /// Returns the trail at the same place, which is one that the listing came to `length` pages ago.
+  func returning(to place: UInt64, after length: Int) -> Trail {
+    var mark = Mark(place)
+    (mark.steps, mark.patience) = (max(0, length - 1), max(1, length))
+    return Trail(place: mark, content: content, refused: refused, declared: declared, form: form)
+  }
+
   /// Whether the page with these items was refused at this place.
   func refuses(_ fingerprint: Int) -> Bool { refused == Self.digest(of: fingerprint) }
 

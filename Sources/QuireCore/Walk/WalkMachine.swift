@@ -483,13 +483,26 @@ extension WalkMachine {
   mutating func judge(_ position: Position, at now: Duration) -> PageError? {
     // The rest of a page that is arriving is no new place in the listing.
     if !isWithinPage {
-      if let length = loops?.visit(position) { return locate(Self.loop(length), at: position) }
-      if loops?.leadsToFirst(position) == true { return locate(Self.returnToFirst, at: position) }
+      if let length = loops?.visit(position) { return circle(of: length, backTo: position) }
+      if loops?.leadsToFirst(position) == true { return circle(of: nil, backTo: position) }
       if hasEarlierPlace, let place = trail?.place, place.digest == digest(position.page) {
         return locate(Self.loop(place.steps + 1), at: position)
       }
     }
     return exceededCap(at: now).map { locate($0, at: position) }
+  }
+
+  /// Returns the error for a position that closes a circle, and notes the place in the trail, so that
+  /// a walk that goes on from there does not go round once more. The length is nil if unknown.
+  private mutating func circle(of length: Int?, backTo position: Position) -> PageError {
+    var position = position
+    if leavesTrail {
+      trail = (trail ?? Trail()).returning(
+        to: digest(position.page), after: length ?? max(2, report.pages))
+      position.trail = trail
+      if report.checkpoint == position { report.checkpoint = position }
+    }
+    return locate(length.map(Self.loop) ?? Self.returnToFirst, at: position)
   }
 
   private func exceededCap(at now: Duration) -> PageError? {
