@@ -152,7 +152,7 @@ extension Trail {
   /// of the refused content (`r`), the number of items (`i`), the number of pages (`p`), the number
   /// of pages that came (`n`) and the format (`f`).
   package var text: String {
-    let rest = [
+    let rest: [String?] = [
       refused.map { "r" + String($0, radix: 16) }, declared.items.map { "i\($0)" },
       declared.pages.map { "p\($0)" },
       declared.pages.flatMap { _ in declared.filledPages.map { "n\($0)" } },
@@ -171,11 +171,11 @@ extension Trail {
     var form: String?
     for part in parts.dropFirst(3) {
       switch part.first {
-      case "r": refused = UInt64(part.dropFirst(), radix: 16)
-      case "i": declared.items = Int(part.dropFirst())
-      case "p": declared.pages = Int(part.dropFirst())
-      case "n": declared.filledPages = Int(part.dropFirst())
-      case "f": form = String(part.dropFirst())
+      case "r"?: refused = UInt64(part.dropFirst(), radix: 16)
+      case "i"?: declared.items = Int(part.dropFirst())
+      case "p"?: declared.pages = Int(part.dropFirst())
+      case "n"?: declared.filledPages = Int(part.dropFirst())
+      case "f"?: form = String(part.dropFirst())
       default: return nil
       }
     }

@@ -404,6 +404,6 @@ package struct ColumnNames: Sendable {
   /// Returns the three bits of a name.
   private static func bits(of name: [UInt8]) -> UInt64 {
     let digest = FNV1a(name).value
-    return [digest >> 52, digest >> 40, digest >> 28].reduce(0) { $0 | 1 << ($1 & 63) }
+    return [digest >> 52, digest >> 40, digest >> 28].reduce(0) { $0 | UInt64(1) << ($1 & 63) }
   }
 }
