@@ -214,6 +214,13 @@ package struct PageHead: Sendable {
   }
 }
 
+/// Metadata that tells the items of its page from those of other pages.
+package protocol ItemIdentifying: Sendable {
+  /// A digest of the members that identify the items, the same in every process; nil if an item has
+  /// none. On demand, because it reads the whole page.
+  var itemsIdentity: UInt64? { get }
+}
+
 /// Values that came with a page besides its items, found by their type.
 ///
 /// A source attaches values, and the consumer asks for them: `page.metadata[Envelope.self]`.
@@ -233,6 +240,11 @@ public struct PageMetadata: Sendable {
   /// Creates metadata with one value.
   package init<Value: Sendable>(_ value: consuming Value) {
     entries = [Entry(type: ObjectIdentifier(Value.self), value: value)]
+  }
+
+  /// What identifies the items of the page; nil if nothing does.
+  var itemsIdentity: UInt64? {
+    entries.lazy.compactMap { $0.value as? any ItemIdentifying }.first?.itemsIdentity
   }
 
   /// The attached value of that type; nil when the source attached none.

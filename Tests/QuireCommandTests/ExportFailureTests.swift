@@ -141,21 +141,28 @@ struct ExportFailureTests {
     let server = try FaultServer { request in
       let page = request.target.split(separator: "=").last.flatMap { Int($0) } ?? 1
       let start = min(page, 3) * 2
-      return [.respond(#"{"items": [{"id":\#(start)},{"id":\#(start + 1)}]}"#)]
+      // The items of one listing change with each answer, but for their identities.
+      let age = request.path == "/aged" ? ",\"age\":\(request.ordinal)" : ""
+      return [.respond("{\"items\":[{\"id\":\(start)\(age)},{\"id\":\(start + 1)\(age)}]}")]
     }
     defer { server.stop() }
-    let folder = try TemporaryFolder()
-    let arguments = [
-      "export", server.url("/"), "--items", "/items", "--next", "page", "--send", "query:page",
-      "--end", "empty", "-o", folder.path("x.jsonl"),
-    ]
-    for call in 0..<4 {
-      let ending = try await Command.quire(arguments)
-      #expect(ending.status == 1 && ending.report.hasPrefix("quire: failed (stalledContent)"))
-      #expect(ending.errors.contains("run the same command with --restart"), "\(ending.errors)")
-      #expect(!ending.errors.contains("same command again"), "\(ending.errors)")
-      let lines = try String(contentsOfFile: folder.path("x.jsonl"), encoding: .utf8)
-      #expect(lines == (2..<8).map { "{\"id\":\($0)}\n" }.joined(), "call \(call)")
+    for path in ["/", "/aged"] {
+      let folder = try TemporaryFolder()
+      let arguments = [
+        "export", server.url(path), "--items", "/items", "--next", "page", "--send", "query:page",
+        "--end", "empty", "-o", folder.path("x.jsonl"),
+      ]
+      for call in 0..<4 {
+        let ending = try await Command.quire(arguments)
+        #expect(ending.status == 1 && ending.report.hasPrefix("quire: failed (stalledContent)"))
+        #expect(ending.errors.contains("run the same command with --restart"), "\(ending.errors)")
+        #expect(!ending.errors.contains("same command again"), "\(ending.errors)")
+        let lines = try String(contentsOfFile: folder.path("x.jsonl"), encoding: .utf8)
+        let ids = lines.split(separator: "\n").map {
+          String($0.dropLast().split(separator: ",")[0])
+        }
+        #expect(ids == (2..<8).map { "{\"id\":\($0)" }, "\(path), call \(call)")
+      }
     }
   }
 

@@ -186,8 +186,11 @@ import Testing
       trail = trail.passing(place: { UInt64(place) }, content: place % 3, within: 64)
       let read = Trail(trail.text)
       #expect(read?.place == trail.place && read?.content == trail.content)
-      #expect(read?.refused == nil && read?.declared == Trail.Declared())
-      #expect(Trail(trail.refusing(place - 9).text)?.refuses(place - 9) == true)
+      #expect(read?.refused == Trail.Refusal() && read?.declared == Trail.Declared())
+      let refusing = Trail(trail.refusing(place - 9, identity: 7).text)
+      #expect(refusing?.refuses(place - 9) { nil } == true)
+      #expect(refusing?.refuses(nil) { 7 } == true && refusing?.refuses(1000) { 8 } == false)
+      #expect(!trail.refuses(nil) { nil })
     }
     for text in ["", "2 1.0.1.0 -", "1 1.0.1.0", "1 - - -", "1 - - x1"] {
       #expect(Trail(text) == nil)

@@ -45,16 +45,23 @@ package final class Trail: Sendable {
   let place: Mark?
   /// The content of an earlier page with items.
   let content: Mark?
-  /// The content of the page that comes next, if it was refused because it repeated an earlier one:
-  /// a walk that goes on refuses the same page again.
-  let refused: UInt64?
+  /// The page that comes next, if it was refused because it repeated an earlier one: a walk that goes
+  /// on refuses the same page again. By its content, and by the identities of its items, which stay
+  /// when their ages and times change.
+  let refused: Refusal
+
+  /// What is known of a page that was refused.
+  struct Refusal: Hashable, Sendable {
+    var content: UInt64?
+    var identity: UInt64?
+  }
   /// The totals that the pages declared.
   package let declared: Declared
   /// The format of the pages, as `PageHead.form`.
   package let form: String?
 
   init(
-    place: Mark? = nil, content: Mark? = nil, refused: UInt64? = nil,
+    place: Mark? = nil, content: Mark? = nil, refused: Refusal = Refusal(),
     declared: Declared = Declared(), form: String? = nil
   ) {
     self.place = place
@@ -114,10 +121,11 @@ package final class Trail: Sendable {
   }
 
   /// Returns the trail at the same place, where a page was refused.
-  func refusing(_ fingerprint: Int) -> Trail {
+  func refusing(_ fingerprint: Int?, identity: UInt64? = nil) -> Trail {
     Trail(
-      place: place, content: content, refused: Self.digest(of: fingerprint), declared: declared,
-      form: form)
+      place: place, content: content,
+      refused: Refusal(content: fingerprint.map(Self.digest), identity: identity),
+      declared: declared, form: form)
   }
 
   /// Returns the trail at the same place, which is one that the listing came to `length` pages ago.
@@ -127,8 +135,12 @@ package final class Trail: Sendable {
     return Trail(place: mark, content: content, refused: refused, declared: declared, form: form)
   }
 
-  /// Whether the page with these items was refused at this place.
-  func refuses(_ fingerprint: Int) -> Bool { refused == Self.digest(of: fingerprint) }
+  /// Whether the page was refused at this place.
+  func refuses(_ fingerprint: Int?, identity: () -> UInt64?) -> Bool {
+    guard refused != Refusal() else { return false }
+    if let content = refused.content, fingerprint.map(Self.digest) == content { return true }
+    return refused.identity.map { $0 == identity() } ?? false
+  }
 
   /// Returns the number of pages since the same items came, if they come at least for the third
   /// time.
@@ -149,11 +161,12 @@ package final class Trail: Sendable {
 
 extension Trail {
   /// The trail as text: the version of the form, the place and the content, and then what there is
-  /// of the refused content (`r`), the number of items (`i`), the number of pages (`p`), the number
+  /// of the refused content (`r`) and identity (`d`), the number of items (`i`), the number of pages (`p`), the number
   /// of pages that came (`n`) and the format (`f`).
   package var text: String {
     let rest: [String?] = [
-      refused.map { "r" + String($0, radix: 16) }, declared.items.map { "i\($0)" },
+      refused.content.map { "r" + String($0, radix: 16) },
+      refused.identity.map { "d" + String($0, radix: 16) }, declared.items.map { "i\($0)" },
       declared.pages.map { "p\($0)" },
       declared.pages.flatMap { _ in declared.filledPages.map { "n\($0)" } },
       form.map { "f\($0)" },
@@ -166,12 +179,13 @@ extension Trail {
   convenience init?(_ text: String) {
     let parts = text.split(separator: " ", omittingEmptySubsequences: false)
     guard parts.count > 2, parts[0] == "1" else { return nil }
-    var refused: UInt64?
+    var refused = Refusal()
     var declared = Declared()
     var form: String?
     for part in parts.dropFirst(3) {
       switch part.first {
-      case "r"?: refused = UInt64(part.dropFirst(), radix: 16)
+      case "r"?: refused.content = UInt64(part.dropFirst(), radix: 16)
+      case "d"?: refused.identity = UInt64(part.dropFirst(), radix: 16)
       case "i"?: declared.items = Int(part.dropFirst())
       case "p"?: declared.pages = Int(part.dropFirst())
       case "n"?: declared.filledPages = Int(part.dropFirst())

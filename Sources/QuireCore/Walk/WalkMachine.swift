@@ -139,8 +139,8 @@ struct WalkMachine: Sendable {
   /// Returns the reason why the page that was read must not be delivered; nil if it may be. With a
   /// reason, the caller reports a failed read.
   mutating func refusal<Item>(of page: Page<Item>) -> PageError? {
-    if let fingerprint = page.head.fingerprint, trail?.refuses(fingerprint) == true,
-      limits.comparedPages > 0
+    if let trail, limits.comparedPages > 0,
+      trail.refuses(page.head.fingerprint, identity: { page.metadata.itemsIdentity })
     {
       return stall(Self.refusedBefore, after: page.traffic)
     }
@@ -152,16 +152,17 @@ struct WalkMachine: Sendable {
       }
       return nil
     case .repeated(let distance, let changed):
-      if let fingerprint = page.head.fingerprint { noteRefusal(of: fingerprint) }
+      noteRefusal(of: page)
       return stall(stall(distance, changed), after: page.traffic)
     }
   }
 
   /// Notes the items of the refused page in the trail, so that neither a retry nor a walk that goes
   /// on from here delivers them.
-  private mutating func noteRefusal(of fingerprint: Int) {
+  private mutating func noteRefusal<Item>(of page: Page<Item>) {
     guard leavesTrail, case .loading(var position) = state else { return }
-    trail = (trail ?? Trail()).refusing(fingerprint)
+    trail = (trail ?? Trail()).refusing(
+      page.head.fingerprint, identity: page.metadata.itemsIdentity)
     position.trail = trail
     state = .loading(position)
     report.checkpoint = position

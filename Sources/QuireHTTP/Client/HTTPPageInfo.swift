@@ -3,7 +3,7 @@ public import QuireCore
 public import QuirePagination
 
 /// The details of a page's answer, besides its items.
-public struct HTTPPageInfo: Sendable {
+public struct HTTPPageInfo: Sendable, ItemIdentifying {
   /// The status and header fields of the answer.
   public let head: HTTPResponse
   /// The document with the items; empty for a part that other parts follow.
@@ -39,6 +39,18 @@ public struct HTTPPageInfo: Sendable {
     PageAnswer(
       request: asked, url: url, status: head.status.code, headerFields: head.headerFields,
       document: document, requestedBookmark: sent)
+  }
+
+  package var itemsIdentity: UInt64? {
+    guard let items = try? document.contents(ofItems: listing.engine.items), !items.isEmpty else {
+      return nil
+    }
+    var digest = FNV1a()
+    for item in items {
+      guard let member = item.identity else { return nil }
+      digest.add("\(member.name) \(member.value)\n".utf8)
+    }
+    return digest.value
   }
 
   /// The answer's Date in seconds since 1970 (RFC 9110, section 6.6.1); nil if it has none that can
