@@ -134,7 +134,7 @@ extension PagedReader {
       }
       let before = pages.dropLast().reduce(0) { $0 + $1.items.count }
       var rest = last.dropping(items: size - before)
-      rest.head.beginsAnew = false
+      if rest.head.beginsAnew { rest.head.beginsAnew = false }
       var result = last.withItems(Array(pages.flatMap { $0.items }.prefix(size)))
       result.position = position ?? pages[0].position
       // The position at which a walk begins may name no listing.
