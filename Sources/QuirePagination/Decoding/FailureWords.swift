@@ -44,7 +44,7 @@ extension PageOutline {
   /// `"error": "…"` or `"errors": […]`; nil if there is none.
   ///
   /// Use it only for a page without items, as `failureWords`.
-  package var failureMark: String? {
+  var failureMark: String? {
     nodes.first { !$0.isInList && $0.depth <= 2 && marksFailure($0) }?.path
   }
 
