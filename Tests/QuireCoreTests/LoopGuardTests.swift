@@ -154,6 +154,44 @@ import Testing
     #expect(try await compared.next()?.items == [7])
   }
 
+  private struct Identified: ItemIdentifying {
+    let itemsIdentity: UInt64?
+  }
+
+  @Test("C-5: a walk that goes on refuses the page that a walk inside its source has refused")
+  func refusesInnerPageAgain() async throws {
+    let isRefused = Mutex(false)
+    let cursor = Cursor<Int> { position in
+      guard position?.value?.integer == 1 else { return Page([0], next: 1) }
+      let isFirst = isRefused.withLock { isRefused in
+        defer { isRefused = true }
+        return !isRefused
+      }
+      if isFirst {
+        var inner = Position("inner")
+        inner.trail = Trail().refusing(Trail.Refusal(identity: 9))
+        var error = PageError(.stalledContent, "The same items came.")
+        error.checkpoint = inner
+        throw error
+      }
+      var page = Page([0])
+      page.metadata[Identified.self] = Identified(itemsIdentity: 9)
+      return page
+    }
+    var position = Position.start
+    for _ in 0..<3 {
+      let walk = cursor.resuming(from: position).walk()
+      do {
+        for try await page in walk { #expect(page.next == 1) }
+        Issue.record("The page was not refused.")
+      } catch let error as PageError {
+        #expect(error.code == .stalledContent)
+      }
+      position = try #require(walk.report.checkpoint)
+      #expect(position == 1)
+    }
+  }
+
   @Test("C-5: a walk that goes on from where a circle was found does not go round once more")
   func refusesCircleAgain() async throws {
     for (back, length) in [(0, 6), (3, 3), (5, 1)] {
@@ -187,7 +225,7 @@ import Testing
       let read = Trail(trail.text)
       #expect(read?.place == trail.place && read?.content == trail.content)
       #expect(read?.refused == Trail.Refusal() && read?.declared == Trail.Declared())
-      let refusing = Trail(trail.refusing(place - 9, identity: 7).text)
+      let refusing = Trail(trail.refusing(Trail.Refusal(of: place - 9, identity: 7)).text)
       #expect(refusing?.refuses(place - 9) { nil } == true)
       #expect(refusing?.refuses(nil) { 7 } == true && refusing?.refuses(1000) { 8 } == false)
       #expect(!trail.refuses(nil) { nil })
@@ -202,7 +240,7 @@ import Testing
     #expect(declared.items == 9 && declared.pages == 3)
     let told = trail.passing(place: { 1 }, content: 1, within: 64, declared: declared)
     #expect(Trail(told.text)?.declared == declared)
-    #expect(Trail(told.refusing(1).text)?.declared == declared)
+    #expect(Trail(told.refusing(Trail.Refusal(of: 1)).text)?.declared == declared)
     var position = Position("p")
     position.trail = trail
     #expect(position == "p")

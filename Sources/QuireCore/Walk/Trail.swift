@@ -54,6 +54,11 @@ package final class Trail: Sendable {
   struct Refusal: Hashable, Sendable {
     var content: UInt64?
     var identity: UInt64?
+
+    init(of fingerprint: Int? = nil, identity: UInt64? = nil) {
+      content = fingerprint.map { Trail.digest(of: $0) }
+      self.identity = identity
+    }
   }
   /// The totals that the pages declared.
   package let declared: Declared
@@ -121,11 +126,8 @@ package final class Trail: Sendable {
   }
 
   /// Returns the trail at the same place, where a page was refused.
-  func refusing(_ fingerprint: Int?, identity: UInt64? = nil) -> Trail {
-    Trail(
-      place: place, content: content,
-      refused: Refusal(content: fingerprint.map(Self.digest), identity: identity),
-      declared: declared, form: form)
+  func refusing(_ page: Refusal) -> Trail {
+    Trail(place: place, content: content, refused: page, declared: declared, form: form)
   }
 
   /// Returns the trail at the same place, which is one that the listing came to `length` pages ago.
@@ -138,7 +140,9 @@ package final class Trail: Sendable {
   /// Whether the page was refused at this place.
   func refuses(_ fingerprint: Int?, identity: () -> UInt64?) -> Bool {
     guard refused != Refusal() else { return false }
-    if let content = refused.content, fingerprint.map(Self.digest) == content { return true }
+    if let content = refused.content, let fingerprint, content == Self.digest(of: fingerprint) {
+      return true
+    }
     return refused.identity.map { $0 == identity() } ?? false
   }
 

@@ -162,7 +162,7 @@ struct WalkMachine: Sendable {
   private mutating func noteRefusal<Item>(of page: Page<Item>) {
     guard leavesTrail, case .loading(var position) = state else { return }
     trail = (trail ?? Trail()).refusing(
-      page.head.fingerprint, identity: page.metadata.itemsIdentity)
+      Trail.Refusal(of: page.head.fingerprint, identity: page.metadata.itemsIdentity))
     position.trail = trail
     state = .loading(position)
     report.checkpoint = position
@@ -266,13 +266,23 @@ struct WalkMachine: Sendable {
 
   /// Handles a failed read. Returns the error to throw; the position stays the same.
   mutating func failed(_ error: any Error, at now: Duration) -> any Error {
-    let position = endLoading(at: now)
+    var position = endLoading(at: now)
     state = .ready(position, .admitted)
     if error is CancellationError {
       report.end = .cancelled
       return error
     }
-    let located = locate(PageError(ofSource: error), at: position)
+    let failure = PageError(ofSource: error)
+    // A walk inside the source has refused the page.
+    if leavesTrail, failure.code == .stalledContent,
+      let refused = failure.checkpoint?.trail?.refused, refused != Trail.Refusal()
+    {
+      trail = (trail ?? Trail()).refusing(refused)
+      position.trail = trail
+      state = .ready(position, .admitted)
+      report.checkpoint = position
+    }
+    let located = locate(failure, at: position)
     report.traffic += located.traffic
     report.end = .failed(located)
     return located
