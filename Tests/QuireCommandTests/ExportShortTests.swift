@@ -85,7 +85,7 @@ struct ExportShortTests {
       let server = try FaultServer { request in
         let cursor = request.target.split(separator: "c=").dropFirst().first?.split(separator: ".")
         let asked = (cursor ?? []).compactMap { Int($0) }
-        return generation.withLock { generation in
+        return generation.withLock { generation -> [FaultStep] in
           if inOneCall, generation == 1, asked.last == 10 { generation = 2 }
           if let made = asked.first, made != generation {
             return [.respond("{}", status: "410 Gone")]
