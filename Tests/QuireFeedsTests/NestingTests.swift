@@ -127,7 +127,8 @@ struct NestingTests {
     let page = try parsed("<rss><channel><item>\(element)\(item)</item></channel></rss>")
     #expect(page.entries.map(\.id) == ["1"] && page.entries[0].published != nil)
     #expect(count(.unclosedElement, page.feed.repairs) == (element.contains("<p>") ? 2 : 1))
-    let atom = element.contains(":") ? "" : element
+    // A source of Atom has an identifier of its own.
+    let atom = element.contains(":") || element.hasPrefix("<source") ? "" : element
     let text =
       "<feed xmlns='http://www.w3.org/2005/Atom'><entry>\(atom)<id>1</id></entry></feed>"
     #expect(try parsed(text).entries.map(\.id) == ["1"])

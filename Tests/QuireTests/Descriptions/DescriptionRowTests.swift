@@ -298,13 +298,20 @@ struct DescriptionRowTests {
     }
     #expect(rows == [Row(id: 1), Row(id: 2), Row(id: 3)])
     #expect(server.targets == ["/", "/?before=2", "/?before=3"])
-    let rest = Answers([#"{"rows":[{"id":9}]}"#])
+    let rest = Answers(["<t><row><id>9</id></row></t>"])
     let resumed = client(rest).cursor(
-      of: RawItem.self, at: "https://l.test/", items: "/rows | /t/row", next: next)
+      of: Row.self, at: "https://l.test/", items: "/rows | /t/row", next: next)
     for try await page in resumed.resuming(from: try #require(positions.last)) {
-      #expect(page.items.map(\.description) == [#"{"id":9}"#])
+      #expect(page.items == [Row(id: 9)])
     }
     #expect(rest.targets == ["/?before=3"])
+    let json = Answers([#"{"rows":[{"id":1}],"day":2}"#, #"{"rows":[{"id":2}]}"#])
+    let raw = client(json).cursor(
+      of: RawItem.self, at: "https://l.test/", items: "/rows | /t/row", next: next)
+    var texts: [String] = []
+    for try await item in raw.items { texts.append(item.description) }
+    #expect(texts == [#"{"id":1}"#, #"{"id":2}"#])
+    #expect(json.targets == ["/", "/?before=2"])
     let parts = client(Answers(["<t><row><id>1</id></row></t>"])).cursor(
       of: RawItem.self, at: "https://l.test/", items: "/t/row", delivery: .asItArrives, next: next)
     var count = 0
