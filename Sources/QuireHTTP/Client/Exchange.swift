@@ -159,8 +159,10 @@ final class Exchange {
     guard response.status.kind == .redirection else { return nil }
     let status = response.status.code
     isPermanent = isPermanent && [301, 308].contains(status)
-    return try redirects?.received(
+    let next = try redirects?.received(
       status: status, location: response.head.headerFields[.location])
+    if let next { try listing.checkSecrets(of: next) }
+    return next
   }
 
   @inline(never)

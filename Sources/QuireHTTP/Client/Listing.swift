@@ -85,14 +85,27 @@ package final class Listing: Sendable {
   /// so may be the same host by https and the hosts that the link policy names, because the caller
   /// has chosen them and not the server.
   func addresses(of host: Origin) -> AddressGuard {
-    let isUpgrade =
-      home.scheme == "http" && home.port == 80 && host.scheme == "https" && host.port == 443
-      && host.host == home.host
-    let isOwn = host == home || homeNote.isPrivate && (isUpgrade || policy.links.allowsByName(host))
+    let isOwn =
+      host == home || homeNote.isPrivate && (isUpgrade(host) || policy.links.allowsByName(host))
     return AddressGuard(
       client.shared.configuration.addresses, isHome: isOwn,
       literal: host == home ? homeAddress : nil,
       homeNote)
+  }
+
+  /// Returns whether an origin is the listing's own host by https, and the listing began by http.
+  private func isUpgrade(_ other: Origin) -> Bool {
+    home.scheme == "http" && home.port == 80 && other.scheme == "https" && other.port == 443
+      && other.host == home.host
+  }
+
+  /// Throws `refusedLink` if a redirect would take a secret of the walk to another origin.
+  func checkSecrets(of hop: RedirectMachine.Hop) throws(PageError) {
+    guard hop.origin != home, !isUpgrade(hop.origin), secrets.appear(in: hop.text) else { return }
+    throw PageError(
+      .refusedLink,
+      "A redirect would take a secret of the walk from \(home) to \(hop.origin.displayText). If that is right, "
+        + "start the walk at its target.")
   }
 
   /// Returns the lane of requests to a host. Other hosts never get the credential, so they have the

@@ -109,6 +109,9 @@ struct SecretParameters: Sendable {
     }
   }
 
+  /// Returns whether a URL contains a secret, in any spelling.
+  func appear(in url: String) -> Bool { Self.isMarked(redact(Position(.string(url)))) }
+
   /// Returns the position with secrets instead of marks.
   ///
   /// Throws `invalidArgument` if the walk does not have these secrets.

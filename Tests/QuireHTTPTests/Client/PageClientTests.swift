@@ -276,6 +276,42 @@ struct PageClientTests {
     #expect(keyed == authorized)
   }
 
+  @Test(
+    "R4: a redirect takes no secret of the walk to another origin, but to https at the same host")
+  func redirectedSecrets() async throws {
+    let token = "s3cr3t%2Btoken"
+    for (first, target, isFollowed) in [
+      (
+        "https://api.test/items?access_token=\(token)",
+        "https://other.test/l?access_token=\(token)", false
+      ),
+      ("https://api.test/items?access_token=\(token)", "https://api.test:8443/\(token)", false),
+      ("https://api.test/items?access_token=\(token)", "https://other.test/l", true),
+      ("https://api.test/items?access_token=\(token)", "/l?access_token=\(token)", true),
+      (
+        "http://api.test/items?access_token=\(token)", "https://api.test/l?access_token=\(token)",
+        true
+      ),
+    ] {
+      let server = CannedServer([
+        .status(302, ["Location": target]), .json(#"{"items":[1]}"#),
+      ])
+      var client = PageClient.Configuration()
+      client.allowsPlainHTTP = true
+      let cursor = PageClient(transport: server, configuration: client)
+        .cursor(of: Int.self, at: first, pagination: links)
+      let error = await failure(of: cursor)
+      #expect(error?.code == (isFollowed ? nil : .refusedLink), "\(first) \(target)")
+      #expect(error?.message.contains("secret of the walk") ?? true)
+      #expect(server.requests.count == (isFollowed ? 2 : 1))
+    }
+    let server = CannedServer([.status(302, ["Location": "https://other.test/s3cr3t-token"])])
+    let client = PageClient(transport: server, headers: [.authorization: "Bearer s3cr3t-token"])
+    let cursor = client.cursor(of: Int.self, at: url, pagination: links)
+    #expect(await failure(of: cursor)?.code == .refusedLink)
+    #expect(server.requests.count == 1)
+  }
+
   @Test("T9: a relative next link starts at the URL that answered, after redirects")
   func relativeAfterRedirect() async throws {
     let server = CannedServer([
