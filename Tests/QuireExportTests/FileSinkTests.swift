@@ -62,6 +62,27 @@ func raw(_ text: String) -> RawItem {
     return try await export.run()
   }
 
+  @Test("16-Files: a null of one column stays one when columns come late, and is a cell until then")
+  func keepsLonelyNulls() async throws {
+    let folder = try Folder()
+    for first in [#"{"a":null}"#, "{}"] {
+      for each in [true, false] {
+        let items = [[first, #"{"a":""}"#], [#"{"a":1,"b":2}"#]]
+        for (name, text) in [
+          ("a.csv", "a,b\r\n,\r\n\"\",\r\n1,2\r\n"), ("a.tsv", "a\tb\n\t\n\"\"\t\n1\t2\n"),
+        ] {
+          var export = Export(Cursor(listing(items)), to: FileSink(folder(name)))
+          if each { export.commits = .eachPage }
+          export.restarts = true
+          try await export.run()
+          #expect(folder.text(name) == text, "\(first) \(each)")
+        }
+      }
+    }
+    _ = try await export([["{}", #"{"a":null}"#, #"{"a":""}"#]], to: FileSink(folder("b.csv")))
+    #expect(folder.text("b.csv") == "a\r\n\"\"\r\n\"\"\r\n\"\"\r\n")
+  }
+
   @Test("16-Files: items become lines, an array, or rows, as the file's ending says")
   func writesFormats() async throws {
     let folder = try Folder()

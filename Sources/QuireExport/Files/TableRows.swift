@@ -21,7 +21,7 @@ struct TableRows {
   var hasHead: Bool
   /// Whether columns are found in the items rather than chosen.
   var isFinding: Bool { chosen == nil }
-  /// Whether rows with fewer cells than columns were written.
+  /// Whether rows were written that have fewer cells than there are columns, or are empty lines.
   private(set) var isRagged = false
   /// The number of rows so far.
   private var row = 0
@@ -62,8 +62,11 @@ struct TableRows {
     } else {
       try appendFound(item, to: &output)
     }
-    // Readers skip empty lines, so a row of one empty cell is quoted.
-    if output.count == start { output += [0x22, 0x22] }
+    if output.count == start {
+      // Readers skip empty lines, so a row of one empty cell is quoted. As long as columns may be
+      // added, the line stays empty: when it is filled, a quoted cell would be an empty text.
+      if isFinding { isRagged = true } else { output += [0x22, 0x22] }
+    }
     output += lineEnd
   }
 
@@ -221,13 +224,14 @@ private struct ExactName: Hashable {
 }
 
 /// Copies the text of a table, padding every row with empty cells and replacing the first line by
-/// one with all columns.
+/// one with all columns. An empty line of a table with one column becomes a quoted cell.
 struct TableFiller {
   private let delimiter: UInt8
   private let columns: Int
   private var head: [UInt8]?
   private var delimiters = 0
   private var isQuoted = false
+  private var isLineEmpty = true
 
   init(_ rows: TableRows) {
     delimiter = rows.delimiter
@@ -251,11 +255,13 @@ struct TableFiller {
         continue
       }
       if isEnd, delimiters >= 0 {
+        if isLineEmpty, columns <= 1 { output += [0x22, 0x22] }
         output += repeatElement(delimiter, count: max(0, columns - 1 - delimiters))
         delimiters = -1
       }
       if !isQuoted, byte == delimiter { delimiters = max(delimiters, 0) + 1 }
       output.append(byte)
+      isLineEmpty = isEnd
       guard byte == 0x0A, !isQuoted else { continue }
       delimiters = 0
       guard output.count >= FileContent.pieceSize else { continue }
