@@ -8,6 +8,7 @@ struct PostgresRows {
   private(set) var bytes: [UInt8] = []
 
   private var columns: TableColumns
+  private let types: [ColumnType]
   private let isNumbered: Bool
   private var count = 0
   /// The range in `values` of each column's value, which belongs to the row with the number `mark`.
@@ -18,6 +19,7 @@ struct PostgresRows {
 
   init(_ columns: TableColumns, isNumbered: Bool) {
     self.columns = columns
+    types = columns.columns.map(\.type)
     self.isNumbered = isNumbered
     cells = Array(repeating: (0, 0..<0), count: columns.columns.count)
   }
@@ -62,6 +64,9 @@ struct PostgresRows {
       values.append(contentsOf: [UInt8(ascii: "\\"), UInt8(ascii: "N")])
     case .true: values.append(contentsOf: "true".utf8)
     case .false: values.append(contentsOf: "false".utf8)
+    case .number where types[place] == .text:
+      NumberText(member.text).append(
+        asTextIn: .postgres, isKey: columns.isKey(place), to: &values)
     case .number: values.append(contentsOf: member.text)
     case .string: escape(member.text)
     case .escapedString, .invalidUnicodeString:

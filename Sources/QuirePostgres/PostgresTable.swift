@@ -92,10 +92,13 @@ struct PostgresTable {
 
   /// Returns the type of a column. A key needs a type with an order, which JSON does not have.
   private func declaration(_ column: TableColumns.Column) -> String {
-    let isKey = tableColumns.key.contains {
+    isKey(column) && column.type == .json ? "text" : column.type.postgresName
+  }
+
+  private func isKey(_ column: TableColumns.Column) -> Bool {
+    tableColumns.key.contains {
       tableColumns.columns[$0.index].name.utf8.elementsEqual(column.name.utf8)
     }
-    return isKey && column.type == .json ? "text" : column.type.postgresName
   }
 
   private mutating func define() throws {
@@ -120,7 +123,17 @@ struct PostgresTable {
     for (old, new) in zip(old, tableColumns.columns) where declaration(old) != declaration(new) {
       let column = new.name.quotedName
       let type = declaration(new)
-      let value = old.type == .none ? "NULL" : column
+      let isTrimmed =
+        new.type == .text && [.decimal, .number].contains(old.type) && isKey(new)
+      let value =
+        switch old.type {
+        case .none: "NULL"
+        // As new rows write it: equal numbers have equal texts in a key.
+        case _ where isTrimmed:
+          "(CASE WHEN \(column)::text LIKE '%.%' THEN rtrim(rtrim(\(column)::text, '0'), '.') "
+            + "ELSE \(column)::text END)"
+        default: column
+        }
       changes.append("ALTER COLUMN \(column) TYPE \(type) USING \(value)::\(type)")
     }
     for column in tableColumns.columns.dropFirst(old.count) {

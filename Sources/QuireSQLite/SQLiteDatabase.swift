@@ -148,7 +148,7 @@ extension DatabaseFunction {
     DatabaseFunction("_quire_text", argumentCount: 1, pure: true) {
       values -> (any DatabaseValueConvertible)? in
       switch values[0].storage {
-      case .double(let value): return value.description
+      case .double(let value): return NumberText.text(of: value)
       case .int64(let value): return String(value)
       case .null, .string, .blob: return values[0]
       }

@@ -76,6 +76,10 @@ struct SQLiteRow {
     switch member.kind {
     case .null: return
     case .string: result = bindText(member.text, at: index)
+    case .number where types[place] == .text:
+      scratch.removeAll(keepingCapacity: true)
+      NumberText(member.text).append(asTextIn: .sqlite, isKey: true, to: &scratch)
+      result = bindScratch(at: index)
     case .number: result = bindNumber(member.text, at: place)
     case .true, .false:
       result =

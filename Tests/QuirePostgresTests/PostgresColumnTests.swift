@@ -119,6 +119,10 @@ import Testing
       (["1e3", "1"], "numeric", ["1000", "1"]), (["1e999999"], "text", ["1e999999"]),
       (["1.5e-9223372036854775808"], "text", ["1.5e-9223372036854775808"]),
       (["0e-20000"], "text", ["0e-20000"]), (["0.0"], "numeric", ["0.0"]),
+      (
+        ["1.10", "1e2", "-0", "-0.0", "1.50e1", "-12.5e-3", "0.25E+1", #""x""#, "1.0e1"], "text",
+        ["1.10", "100", "0", "0.0", "15.0", "-0.0125", "2.5", "x", "10"]
+      ),
     ])
   func widens(values: [String], type: String, rows: [String]) async throws {
     for together in [true, false] {
@@ -134,6 +138,26 @@ import Testing
       }
       #expect(try schema.columns() == ["a \(type)"], "together \(together)")
       #expect(try schema.rows("SELECT a FROM t").sorted() == rows.sorted(), "together \(together)")
+    }
+  }
+
+  @Test(
+    "16-Table: a key of PostgreSQL that becomes a text finds its rows again",
+    arguments: [["1.10", "2.5"], ["1.0", "10", "2.0"], ["1e2", "3"], ["1", "1.0"]])
+  func findsKeysAgain(ids: [String]) async throws {
+    let lines = (ids + [#""N/A""#]).map { #"{"id":\#($0)}"# }
+    let count = ids == ["1", "1.0"] ? 2 : lines.count
+    for together in [true, false] {
+      let schema = try Schema()
+      let sink = schema.sink(key: "/id", mode: .upsert)
+      for _ in 0..<2 {
+        if together {
+          try await schema.write(sink, lines)
+        } else {
+          for line in lines { try await schema.write(sink, [line]) }
+        }
+      }
+      #expect(try schema.rows("SELECT count(*) FROM t") == ["\(count)"], "\(together)")
     }
   }
 

@@ -52,6 +52,10 @@ import Testing
       (["[1]", #""[1]""#], "TEXT", ["[1]", "[1]"]),
       (["1", "[1]"], "TEXT", ["1", "[1]"]), (["1", #""1e5""#], "TEXT", ["1", "1e5"]),
       (["3.1415926535897931", #""x""#], "TEXT", ["3.1415926535897931", "x"]),
+      (
+        ["1.10", "1e2", "-0", "-0.0", "2.0", "1e300", #""x""#, "1.50"], "TEXT",
+        ["1.1", "100", "0", "0", "2", "1e+300", "x", "1.5"]
+      ),
     ])
   func widens(values: [String], type: String, rows: [String]) async throws {
     for together in [true, false] {
@@ -68,6 +72,25 @@ import Testing
       #expect(try tables.columns() == ["a \(type)"], "together \(together)")
       #expect(try tables.rows("SELECT a FROM t") == rows, "together \(together)")
       #expect(try tables.rows("PRAGMA integrity_check") == ["ok"])
+    }
+  }
+
+  @Test(
+    "16-Table: a key that becomes a text finds its rows again, however its numbers are written",
+    arguments: [["1.10", "2.5"], ["1.0", "10", "2.0"], ["1e2", "3"], ["-0", "1"]])
+  func findsKeysAgain(ids: [String]) async throws {
+    let lines = (ids + [#""N/A""#]).map { #"{"id":\#($0)}"# }
+    for together in [true, false] {
+      let tables = try Tables()
+      let sink = tables.sink(key: "/id", mode: .upsert)
+      for _ in 0..<2 {
+        if together {
+          try await tables.write(sink, lines)
+        } else {
+          for line in lines { try await tables.write(sink, [line]) }
+        }
+      }
+      #expect(try tables.rows("SELECT count(*) FROM t") == ["i\(lines.count)"], "\(together)")
     }
   }
 

@@ -12,7 +12,8 @@ package enum ColumnType: String, Codable, Sendable {
   case decimal, number
   /// Objects and arrays, as JSON text.
   case json
-  /// Any values: strings as their text, all others as JSON text.
+  /// Any values: strings as their text, numbers as a column of numbers writes them, all others as
+  /// JSON text.
   case text
 
   /// Returns the narrowest type for the values of both.
@@ -105,6 +106,56 @@ package struct NumberText {
 
   /// The nearest `Double`; not a number for malformed text.
   package var double: Double { Double(String(decoding: text, as: UTF8.self)) ?? .nan }
+
+  /// Appends the text of the number in a column of texts.
+  ///
+  /// It is the one that the value gets if it was stored in a column of numbers and that becomes a
+  /// column of texts. So the texts do not depend on when the first text came. In a key, equal
+  /// numbers have equal texts: without zeros at the end of a fraction.
+  package func append(asTextIn dialect: TableDialect, isKey: Bool, to output: inout [UInt8]) {
+    let type = self.type(in: dialect)
+    if type == .text || type == .integer && text.first != UInt8(ascii: "-") {
+      output.append(contentsOf: text)
+    } else if let integer {
+      // -0 is no negative number.
+      output.append(contentsOf: String(integer).utf8)
+    } else if dialect.hasLongDecimals {
+      appendPlain(withoutZeros: isKey, to: &output)
+    } else {
+      output.append(contentsOf: Self.text(of: double).utf8)
+    }
+  }
+
+  /// Returns the text of a number that was stored as a `Double`, by which whole numbers are not
+  /// told from integers.
+  package static func text(of value: Double) -> String {
+    Int64(exactly: value).map { String($0) } ?? value.description
+  }
+
+  /// Appends the number without an exponent, as PostgreSQL writes a `numeric`.
+  private func appendPlain(withoutZeros: Bool, to output: inout [UInt8]) {
+    let unsigned = text.first == UInt8(ascii: "-") ? text.dropFirst() : text[...]
+    let mantissa = unsigned.prefix { $0 | 0x20 != UInt8(ascii: "e") }
+    let whole = mantissa.prefix { $0 != UInt8(ascii: ".") }
+    let digits = mantissa.filter { $0 != UInt8(ascii: ".") }
+    let power = Int(String(decoding: unsigned.dropFirst(mantissa.count + 1), as: UTF8.self)) ?? 0
+    let zero = UInt8(ascii: "0")
+    /// The number of digits before the point.
+    let point = whole.count + power
+    var before = Array(digits.prefix(max(point, 0)).drop { $0 == zero })
+    if !before.isEmpty {
+      before += repeatElement(zero, count: max(0, point - digits.count))
+    }
+    var behind = [UInt8](repeating: zero, count: max(0, -point)) + digits.dropFirst(max(point, 0))
+    if withoutZeros {
+      while behind.last == zero { behind.removeLast() }
+    }
+    if text.first == UInt8(ascii: "-"), digits.contains(where: { $0 != zero }) {
+      output.append(UInt8(ascii: "-"))
+    }
+    output += before.isEmpty ? [zero] : before
+    if !behind.isEmpty { output += [UInt8(ascii: ".")] + behind }
+  }
 
   @inline(__always)
   func type(in dialect: TableDialect) -> ColumnType {
