@@ -3,6 +3,7 @@ import Dispatch
 import Foundation
 import QuireCore
 import QuireExport
+import Synchronization
 
 #if canImport(Glibc)
   import Glibc
@@ -13,25 +14,90 @@ import QuireExport
 /// A connection to PostgreSQL, used on its own queue, because libpq blocks while it waits for the
 /// server.
 ///
-/// SAFETY: `handle` and `failureState` are used only in work that `run` puts on the queue, which is
-/// serial, and in `deinit`.
+/// SAFETY: `handle` and `failureState` are used only in work that `run` and `closeLater` put on the
+/// queue, which is serial, and in `deinit`.
 package final class PostgresConnection: @unchecked Sendable {
   private let target: String
   private let queue = DispatchQueue(label: "quire.postgres")
   private var handle: OpaquePointer?
   /// The SQLSTATE of the last failure since the last success; empty if the server gave none.
   private var failureState = ""
+  /// A descriptor of our own for the connection's socket, and whether the work on the queue was
+  /// given up. The descriptor is negative if there is none.
+  private let link = Mutex<(socket: Int32, isGivenUp: Bool)>((-1, false))
 
   init(_ target: String) { self.target = target }
 
-  deinit { PQfinish(handle) }
+  deinit { finish() }
+
+  /// How long a server may take to answer once the export was asked to stop: long enough for a
+  /// commit.
+  static let stopPatience: Duration = .seconds(5)
 
   /// Performs work on the queue, where the calls below may block.
+  ///
+  /// Gives it up and throws `CancellationError` if it is not done `stopPatience` after `isStopping`
+  /// has become true: a server that does not answer blocks libpq for ever. Its connection is cut, so
+  /// that the work soon fails.
   func run<Value: Sendable>(
+    isStopping: @escaping @Sendable () -> Bool = { false },
     _ work: @escaping @Sendable () throws -> Value
   ) async throws -> Value {
     try await withCheckedThrowingContinuation { continuation in
-      queue.async { continuation.resume(with: Result { try work() }) }
+      let answer = Answer(continuation)
+      let watch = Task {
+        while !isStopping() { try await Task.sleep(for: .milliseconds(100)) }
+        try await Task.sleep(for: Self.stopPatience)
+        giveUp()
+        answer.resume(with: .failure(CancellationError()))
+      }
+      queue.async { [self] in
+        let result = Result { try work() }
+        watch.cancel()
+        link.withLock { $0.isGivenUp = false }
+        answer.resume(with: result)
+      }
+    }
+  }
+
+  /// Resumes a continuation once.
+  private final class Answer<Value: Sendable>: Sendable {
+    private let continuation: Mutex<CheckedContinuation<Value, any Error>?>
+
+    init(_ continuation: CheckedContinuation<Value, any Error>) {
+      self.continuation = Mutex(continuation)
+    }
+
+    func resume(with result: Result<Value, any Error>) {
+      let waiting = continuation.withLock { continuation in
+        defer { continuation = nil }
+        return continuation
+      }
+      waiting?.resume(with: result)
+    }
+  }
+
+  /// Whether work is still on the queue that was given up.
+  var isGivenUp: Bool { link.withLock { $0.isGivenUp } }
+
+  private func giveUp() {
+    link.withLock { link in
+      link.isGivenUp = true
+      // The descriptor is our own: libpq may have closed its own, and the system given it away.
+      if link.socket >= 0 { shutdown(link.socket, Int32(SHUT_RDWR)) }
+    }
+  }
+
+  /// Closes the connection after the work on the queue, without waiting for that.
+  func closeLater() { queue.async { [self] in close() } }
+
+  /// Frees what the connection has, and its socket.
+  private func finish() {
+    PQfinish(handle)
+    handle = nil
+    link.withLock { link in
+      if link.socket >= 0 { _ = Foundation.close(link.socket) }
+      link.socket = -1
     }
   }
 
@@ -50,8 +116,7 @@ package final class PostgresConnection: @unchecked Sendable {
 
   /// Closes any connection, and opens another. Throws `SinkError`.
   func connect() throws {
-    PQfinish(handle)
-    handle = nil
+    finish()
     guard Self.isWellFormed(target) else {
       throw SinkError(
         .writeFailed,
@@ -66,6 +131,8 @@ package final class PostgresConnection: @unchecked Sendable {
       close()
       throw SinkError(.writeFailed, "The database cannot be connected to: \(message)")
     }
+    let socket = fcntl(PQsocket(handle), F_DUPFD_CLOEXEC, 0)
+    link.withLock { $0.socket = socket }
     PQsetNoticeProcessor(handle, { _, _ in }, nil)
     try execute(
       "SET lock_timeout = '\(Self.lockWait.components.seconds)s'; SET client_min_messages = warning"
@@ -119,8 +186,7 @@ package final class PostgresConnection: @unchecked Sendable {
     if PQtransactionStatus(handle) == PQTRANS_IDLE {
       PQclear(PQexec(handle, "SELECT pg_advisory_unlock_all()"))
     }
-    PQfinish(handle)
-    handle = nil
+    finish()
   }
 
   private static func withKeywords<Result>(

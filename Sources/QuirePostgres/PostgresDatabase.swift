@@ -56,12 +56,12 @@ package final class PostgresDatabase: Sendable {
   ///
   /// `patience` is the time to wait for a server that cannot be reached, with growing delays, or for
   /// another program's lock; nil is forever. A cancelled task makes one attempt. Once `isStopping`
-  /// returns true, throws `CancellationError` if two attempts have not reached the server, or one has
-  /// not got the lock. `onWait` is called besides the database's own. Throws `SinkError`, and the
+  /// returns true, throws `CancellationError` if two attempts have not reached the server, one has
+  /// not got the lock, or the server does not answer. `onWait` is called besides the database's own. Throws `SinkError`, and the
   /// errors of the work.
   package func transaction<Value: Sendable>(
     patience: Duration? = PostgresDatabase.patience,
-    isStopping: @Sendable () -> Bool = { false },
+    isStopping: @escaping @Sendable () -> Bool = { false },
     onWait tellCaller: WaitHandler = { _, _ in },
     _ work: @escaping @Sendable (PostgresConnection) throws -> Value
   ) async throws -> Value {
@@ -72,7 +72,7 @@ package final class PostgresDatabase: Sendable {
     while true {
       let failure: any Error
       var told: Duration?
-      switch try await connection.run({ [self] in try attempt(work) }) {
+      switch try await connection.run(isStopping: isStopping, { [self] in try attempt(work) }) {
       case .done(let value): return value
       case .conflict(let error): failure = error
       case .locked(let error):
@@ -83,9 +83,13 @@ package final class PostgresDatabase: Sendable {
         wait = .milliseconds(100)
       case .away(let error):
         if !isPrepared.withLock({ $0 }) {
-          guard waitsAtFirst, !isInVain else { throw error }
+          guard waitsAtFirst, !isInVain else {
+            throw isStopping() ? CancellationError() as any Error : error
+          }
           // Asked before the next attempt: a server that starts up may accept that one.
-          isInVain = try await connection.run { [connection] in connection.waitsInVain() }
+          isInVain = try await connection.run(isStopping: isStopping) { [connection] in
+            connection.waitsInVain()
+          }
         }
         // At first, only the connection may have been lost.
         if isRepeated, isStopping() { throw CancellationError() }
@@ -106,6 +110,7 @@ package final class PostgresDatabase: Sendable {
 
   /// Closes the connection; the next transaction opens another.
   package func close() async {
+    guard !connection.isGivenUp else { return connection.closeLater() }
     try? await connection.run { [connection] in connection.close() }
   }
 

@@ -202,6 +202,20 @@ import Testing
     }
   }
 
+  @Test("16-Signal: a server that accepts and says nothing holds no export that was stopped")
+  func stopsWaitingForSilence() async throws {
+    // Connections are accepted by the system, and nothing is said on them.
+    let listener = try Listener(address: "127.0.0.1", backlog: 5)
+    defer { close(listener.descriptor) }
+    let sink = PostgresSink(
+      "postgres://x@127.0.0.1:\(listener.port)/q?connect_timeout=60", table: "t")
+    let start = ContinuousClock.now
+    await #expect(throws: CancellationError.self) {
+      _ = try await sink.open(SinkOpening(isStopping: { true }))
+    }
+    #expect(ContinuousClock.now - start < .seconds(30))
+  }
+
   @Test(
     "16-Lock: a wait for the lock of another program is told, and ends when the export is stopped")
   func stopsWaitingForLock() async throws {

@@ -2,9 +2,9 @@ import Glibc
 import Synchronization
 
 /// A listening TCP socket on an address of the loopback network.
-struct Listener: Sendable {
-  let descriptor: Int32
-  let port: Int
+package struct Listener: Sendable {
+  package let descriptor: Int32
+  package let port: Int
 
   /// The free ports that listeners of this process have had.
   ///
@@ -13,7 +13,7 @@ struct Listener: Sendable {
   private static let givenPorts = Mutex<Set<Int>>([])
 
   /// Listens on a port; 0 is a free one that no listener of this process has had.
-  init(address: String, port: Int = 0, backlog: Int32) throws {
+  package init(address: String, port: Int = 0, backlog: Int32) throws {
     var listener = try Listener(boundTo: address, port: port, backlog: backlog)
     while !Self.givenPorts.withLock({ $0.insert(listener.port).inserted }), port == 0 {
       close(listener.descriptor)
