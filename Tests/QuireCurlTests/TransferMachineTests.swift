@@ -411,6 +411,32 @@ struct CurlResultTests {
     #expect(code(CURLE_URL_MALFORMAT, sent: false) == .invalidURL)
   }
 
+  @Test(
+    "N21: a client that TLS 1.3 refuses after the handshake is refused, and not a connection lost")
+  func refusedByTLS() {
+    let read = "OpenSSL SSL_read: OpenSSL/3.0.0: error:0A00045C:SSL routines::"
+    #expect(code(CURLE_RECV_ERROR, read + "tlsv13 alert certificate required, errno 0") == .tls)
+    #expect(code(CURLE_RECV_ERROR, read + "tlsv1 alert unknown ca, errno 0") == .tls)
+    #expect(code(CURLE_RECV_ERROR, read + "sslv3 alert bad record mac, errno 0") == .truncated)
+    var begun = Play()
+    _ = begun.head("HTTP/1.1 200 OK", "Content-Length: 9", "")
+    #expect(begun.end(CURLE_RECV_ERROR, read + "tlsv1 alert access denied") == .truncated)
+  }
+
+  @Test("N21: the version of TLS is blamed only where it is the reason")
+  func blamesVersion() {
+    let machine = Play(isSent: false).machine
+    for (detail, words, other) in [
+      ("unsupported protocol", "TLS 1.2", "certificate"),
+      ("tlsv1 alert protocol version", "TLS 1.2", "certificate"),
+      ("sslv3 alert handshake failure", "certificate of the client", "TLS 1.2"),
+      ("tlsv13 alert certificate required", "certificate of the client", "TLS 1.2"),
+    ] {
+      let message = machine.failure(CurlResult(CURLE_SSL_CONNECT_ERROR, detail: detail))?.message
+      #expect(message?.contains(words) == true && message?.contains(other) == false, "\(detail)")
+    }
+  }
+
   @Test("H7: a malformed chunk is told from a lost connection")
   func chunks() {
     var play = Play()

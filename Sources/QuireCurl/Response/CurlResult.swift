@@ -26,6 +26,28 @@ struct CurlResult {
   /// Whether the server ended the stream because it was asked too much (RFC 9113, §7).
   fileprivate var isCallForCalm: Bool { detail.contains("ENHANCE_YOUR_CALM") }
 
+  /// Whether the server refused the client by an alert of TLS. Servers of TLS 1.3 judge the client's
+  /// certificate only after the request may have gone out. Alerts about damage to what was sent, and
+  /// about a fault of the server's own, say nothing of later connections.
+  fileprivate var isRefusalByTLS: Bool {
+    detail.contains(" alert ")
+      && !["bad record mac", "internal error", "user cancel"].contains(where: detail.contains)
+  }
+
+  /// What may be done about a refusal by TLS; empty if nothing is known.
+  fileprivate var adviceOnTLS: String {
+    let isAlert = detail.contains(" alert ")
+    if isAlert, ["certificate", "unknown ca", "access denied"].contains(where: detail.contains) {
+      return
+        " It demands a certificate of the client, or does not accept the one it was shown: check that one."
+    }
+    if detail.contains("handshake failure") {
+      return " It demands a certificate of the client, or has no cipher in common with it."
+    }
+    return ["version", "unsupported protocol"].contains(where: detail.contains)
+      ? " It must offer TLS 1.2 or later." : ""
+  }
+
   /// The message in brackets, to follow one of ours.
   fileprivate var reason: String { detail.isEmpty ? "" : " (\(ServerText(detail)))" }
 }
@@ -60,7 +82,7 @@ extension TransferMachine {
         .throttled, "\(host) asked for less by ENHANCE_YOUR_CALM of HTTP/2; ask again later.")
     case CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_PARTIAL_FILE, CURLE_HTTP2,
       CURLE_HTTP2_STREAM, CURLE_SEND_FAIL_REWIND:
-      return lost(reason)
+      return result.isRefusalByTLS && parser.bytes == 0 ? refused(result) : lost(reason)
     default:
       return mistrust(result) ?? violation(result)
     }
@@ -123,6 +145,11 @@ extension TransferMachine {
     }
   }
 
+  /// Returns the error of a client that the server refused by TLS.
+  private func refused(_ result: CurlResult) -> PageError {
+    PageError(.tls, "TLS with \(host) failed\(result.reason).\(result.adviceOnTLS)")
+  }
+
   /// Returns the error of a TLS handshake. One that the network cut may work next time; one that
   /// failed by its rules will not.
   private func handshake(_ result: CurlResult) -> PageError {
@@ -136,8 +163,7 @@ extension TransferMachine {
       return PageError(
         .tls, "\(host) does not speak TLS on this port; is it a server for http://?")
     }
-    return PageError(
-      .tls, "TLS with \(host) failed\(result.reason); it must offer TLS 1.2 or later.")
+    return refused(result)
   }
 
   /// Returns the error of a result that is about trust; nil for other results.
