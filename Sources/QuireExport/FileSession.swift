@@ -397,10 +397,11 @@ package final class FileSession: PausableSession {
     (isUntouched, restarts) = (false, false)
   }
 
-  /// Creates an empty file that takes the destination's place later.
+  /// Creates an empty file that takes the destination's place later, for the same readers.
   private func createStaged(_ staged: FileCommit.Staged) throws -> SinkFile {
     _ = calls.remove(path(staged))
     let file = try open(staged, O_CREAT | O_EXCL)
+    calls.imitate(file.descriptor, destination.descriptor)
     do {
       try syncFolder()
     } catch {

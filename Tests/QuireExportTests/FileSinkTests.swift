@@ -62,6 +62,22 @@ func raw(_ text: String) -> RawItem {
     return try await export.run()
   }
 
+  @Test("16-Replace: a file that takes the place of another has the permissions of that one")
+  func keepsPermissions() async throws {
+    let folder = try Folder()
+    let pages = [[#"{"a":1}"#], [#"{"b":1}"#]]
+    for (name, mode) in [("a.csv", SinkMode.once), ("b.csv", .replace), ("c.jsonl", .replace)] {
+      FileManager.default.createFile(atPath: folder(name), contents: nil)
+      #expect(chmod(folder(name), 0o640) == 0)
+      for _ in 0..<2 {
+        _ = try await export(pages, to: FileSink(folder(name), mode: mode))
+        var status = stat()
+        #expect(stat(folder(name), &status) == 0)
+        #expect(status.st_mode & 0o777 == 0o640, "\(name)")
+      }
+    }
+  }
+
   @Test("16-Files: a null of one column stays one when columns come late, and is a cell until then")
   func keepsLonelyNulls() async throws {
     let folder = try Folder()

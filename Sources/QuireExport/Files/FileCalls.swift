@@ -18,6 +18,8 @@ struct FileCalls: Sendable {
   var rename: @Sendable (_ from: String, _ to: String) -> Int32
   var remove: @Sendable (String) -> Int32
   var syncFolder: @Sendable (String) -> Int32
+  /// Gives a file the owner, the group and the permissions of another, as far as the process may.
+  var imitate: @Sendable (_ file: Int32, _ model: Int32) -> Void = { _, _ in }
 
   /// The calls of the operating system.
   static let system = FileCalls(
@@ -45,6 +47,18 @@ struct FileCalls: Sendable {
       guard descriptor >= 0 else { return -errno }
       defer { Foundation.close(descriptor) }
       return fsync(descriptor).orError
+    },
+    imitate: { file, model in
+      var status = stat()
+      guard fstat(model, &status) == 0 else { return }
+      var mode = status.st_mode & 0o777
+      // Only few may give a file away. If it cannot get the group, another one gets no rights.
+      if fchown(file, status.st_uid, status.st_gid) != 0,
+        fchown(file, uid_t.max, status.st_gid) != 0
+      {
+        mode &= ~0o070
+      }
+      _ = fchmod(file, mode)
     })
 }
 
