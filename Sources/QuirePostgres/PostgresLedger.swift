@@ -1,3 +1,4 @@
+import Foundation
 import QuireCore
 import QuireExport
 
@@ -15,15 +16,16 @@ struct PostgresLedger {
     return prefix + String(FNV1a(table.utf8).value, radix: 16)
   }
 
-  /// Takes the lock for writing the table, which ends with the connection. Throws `.inUse` if
-  /// another export has it, and `.writeFailed` if there is no schema to write to.
+  /// Takes the lock for writing the table, which ends with the connection. Waits for it a little,
+  /// because the server may notice the end of a killed export late. Throws `.inUse` if another export
+  /// has it, and `.writeFailed` if there is no schema to write to.
   func lock() throws {
-    let row = try connection.query(
-      """
-      SELECT current_schema(), \
-      pg_try_advisory_lock(hashtextextended('quire ' || current_schema() || '.' || $1, 0))
-      """, [table]
-    ).first
+    let start = ContinuousClock.now
+    var row = try tryLock()
+    while row?.last == "f", ContinuousClock.now - start < PostgresConnection.lockWait {
+      usleep(100_000)
+      row = try tryLock()
+    }
     guard let schema = row?.first, schema != nil else {
       throw SinkError(
         .writeFailed,
@@ -37,6 +39,16 @@ struct PostgresLedger {
         "Another export is writing to the table \(table): the two would repeat items. Wait for it, end "
           + "it, or write to another table. Nothing was requested.")
     }
+  }
+
+  /// Tries to take the lock. Returns the schema, and whether the lock was taken, as `t` or `f`.
+  private func tryLock() throws -> [String?]? {
+    try connection.query(
+      """
+      SELECT current_schema(), \
+      pg_try_advisory_lock(hashtextextended('quire ' || current_schema() || '.' || $1, 0))
+      """, [table]
+    ).first
   }
 
   func create() throws {

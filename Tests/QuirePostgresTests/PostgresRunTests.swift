@@ -202,6 +202,19 @@ import Testing
     }
   }
 
+  @Test("16-Lock: an export that ends a moment later, as a killed one does, refuses no other one")
+  func waitsForEnd() async throws {
+    let sink = try Schema().sink()
+    let first = try await sink.open(SinkOpening())
+    let second = Task {
+      let session = try await sink.open(SinkOpening())
+      await session.close()
+    }
+    try await Task.sleep(for: .milliseconds(500))
+    await first.close()
+    try await second.value
+  }
+
   @Test("16-Signal: a server that accepts and says nothing holds no export that was stopped")
   func stopsWaitingForSilence() async throws {
     // Connections are accepted by the system, and nothing is said on them.
