@@ -207,7 +207,12 @@ final class ExportRun {
         if let (new, isKnown) = try increment?.take(page.items) {
           (written.items, isOver) = (new, isKnown)
         }
-        for part in try parts(of: written) { try await session.write(part) }
+        do {
+          for part in try parts(of: written) { try await session.write(part) }
+        } catch let error as SinkError where error.sparesEarlierPages {
+          try await finish(after: error, session)
+          return feed.report
+        }
         wrote(written)
         let endsInside = page.endsInside
         next.lastItem = endsInside ? page.items.last.map { ItemDigest($0).text } : nil

@@ -17,6 +17,9 @@ public struct SinkError: Error, CustomStringConvertible {
   public var message: String
   /// The `errno` that caused the failure; nil if there was none.
   public var reason: Int32?
+  /// Whether a page was refused before anything of it was written, so that the pages before it can
+  /// be committed.
+  package var sparesEarlierPages = false
 
   /// Creates an error.
   public init(_ code: Code, _ message: String, reason: Int32? = nil) {

@@ -88,6 +88,25 @@ import Testing
     #expect(try tables.rows("SELECT count(*) FROM t") == ["i2"])
   }
 
+  @Test("16-Key: an item without its key is named, and the pages before it are committed")
+  func namesItemWithoutKey() async throws {
+    let tables = try Tables()
+    for odd in [#"{"a":1}"#, #"{"id":null}"#, "5"] {
+      let pages = [[#"{"id":1}"#], [#"{"id":2}"#, odd], [#"{"id":3}"#]]
+      let source = ScriptedSource(
+        items: try pages.map { try $0.map { try RawItem(Array($0.utf8)) } })
+      var export = Export(Cursor(source), to: tables.sink(key: "/id"))
+      export.restarts = true
+      await #expect {
+        try await export.run()
+      } throws: {
+        SinkError.Code.unfit ~= $0
+          && "\($0)".hasPrefix(#"Item 2 of page 2 of this run has nothing at "/id""#)
+      }
+      #expect(try tables.rows("SELECT id FROM t") == ["i1"])
+    }
+  }
+
   @Test("16-Replace: a run that replaces is seen whole or not at all, and keeps indexes and views")
   func replaces() async throws {
     let tables = try Tables()

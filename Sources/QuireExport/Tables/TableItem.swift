@@ -23,9 +23,17 @@ package struct TableItem: Sendable {
     isDeletion = true
   }
 
-  /// Returns the items and deletions of a page. Throws as both initializers.
+  /// Returns the items and deletions of a page. Throws as both initializers, and names the item
+  /// that has no key.
   package static func all(of page: SinkPage, _ shape: TableShape) throws -> [TableItem] {
-    try page.items.map { try TableItem($0, shape) }
+    for (index, item) in page.items.enumerated() {
+      guard let path = try shape.missingKey(of: item) else { continue }
+      var error = TableShape.unfit(
+        path, "Item \(index + 1) of page \(page.index + 1) of this run")
+      error.sparesEarlierPages = true
+      throw error
+    }
+    return try page.items.map { try TableItem($0, shape) }
       + page.deleted.map { try TableItem(deletionOf: $0, shape) }
   }
 

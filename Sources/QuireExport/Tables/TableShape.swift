@@ -91,6 +91,20 @@ package struct TableShape: Sendable {
     }
   }
 
+  /// Returns the first part of the key that an item lacks, or has as null.
+  func missingKey(of item: RawItem) throws -> PagePath? {
+    let isObject = item.bytes.first == UInt8(ascii: "{")
+    return try key?.paths.first { path in
+      // What is no object is the member `value` of a row.
+      guard isObject || path.steps.isEmpty else { return path.memberName != "value" }
+      var value = try item.compact(at: path)
+      if value == nil, isObject, !item.isIndexedObject {
+        value = try RawItem(Array(item.bytes)).compact(at: path)
+      }
+      return value.map { $0[...] == Self.null } ?? true
+    }
+  }
+
   /// Returns an object with only the key of an item.
   func key(of item: RawItem) throws -> RawItem {
     guard let key else {
@@ -120,10 +134,10 @@ package struct TableShape: Sendable {
     return text + [UInt8(ascii: "}")]
   }
 
-  static func unfit(_ path: PagePath) -> SinkError {
+  static func unfit(_ path: PagePath, _ item: String = "An item") -> SinkError {
     SinkError(
       .unfit,
-      "An item has nothing at \(path.place), where its key should be: no later one could take its "
+      "\(item) has nothing at \(path.place), where its key should be: no later one could take its "
         + "place. Name a key that all items have, or none.")
   }
 }
