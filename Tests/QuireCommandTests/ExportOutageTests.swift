@@ -222,6 +222,17 @@ struct ExportOutageTests {
     #expect(try String(contentsOfFile: folder.path + ".jsonl", encoding: .utf8) == "1\n2\n")
   }
 
+  @Test("12-K5: a wait that is longer than the patience is announced as the last one")
+  func lastWait() {
+    let notes = Mutex<[String]>([])
+    let waits = WaitNotes(isOn: true) { line in notes.withLock { $0.append(line) } }
+    waits.retry(after: .seconds(60), reason: "The server is away.", remaining: .seconds(2))
+    #expect(
+      notes.withLock { $0 } == [
+        "quire: The server is away. Waiting: asking again in 1:00, for the last time (--patience)."
+      ])
+  }
+
   @Test("12-K5: what a note says of an error cannot pass for a line of its own")
   func escapedNote() {
     let notes = Mutex<[String]>([])

@@ -37,7 +37,13 @@ final class WaitNotes: Sendable {
     }
     guard let isFirst else { return }
     let next = "asking again in \(ProgressLine.span(wait))"
-    let left = remaining.map { ", for \(ProgressLine.span($0)) at most (--patience)" } ?? ""
+    // The server may ask for a wait that is longer than the patience: it is asked once after it.
+    let left =
+      remaining.map {
+        $0 > wait
+          ? ", for \(ProgressLine.span($0)) at most (--patience)"
+          : ", for the last time (--patience)"
+      } ?? ""
     write(
       isFirst
         ? "quire: \(Self.firstSentence(of: reason)) Waiting: \(next)\(left)."
