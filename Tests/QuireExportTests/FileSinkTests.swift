@@ -203,6 +203,27 @@ func raw(_ text: String) -> RawItem {
     #expect(try await export([[item(0..<16_384)]], to: FileSink(folder("b.csv"))).isComplete)
   }
 
+  @Test("A table of hardly anything but empty cells is refused, and a wide one of few rows is not")
+  func manyEmptyCells() throws {
+    var rows = TableRows(
+      .csv, chosen: nil, guardsFormulas: false, found: (0..<16_384).map { "n\($0)" },
+      isRagged: false)
+    let item = try RawItem(Array("{}".utf8))
+    var text: [UInt8] = []
+    for _ in 0..<4_000 {
+      try rows.append(item, to: &text)
+      text.removeAll(keepingCapacity: true)
+    }
+    #expect {
+      for _ in 0..<1_000 {
+        try rows.append(item, to: &text)
+        text.removeAll(keepingCapacity: true)
+      }
+    } throws: {
+      SinkError.Code.unfit ~= $0 && "\($0)".contains("empty cells")
+    }
+  }
+
   @Test("16-Files: compressed files have the same text, a member for each commit")
   func compresses() async throws {
     let folder = try Folder()

@@ -25,6 +25,8 @@ struct TableRows {
   private(set) var isRagged = false
   /// The number of rows so far.
   private var row = 0
+  /// The bytes of the items so far, and the cells that these leave empty.
+  private var (itemBytes, emptyCells) = (0, 0)
   /// The maximum number of found columns: the limit of the widest spreadsheets.
   private static let mostColumns = 16_384
 
@@ -90,6 +92,9 @@ struct TableRows {
     for (name, value) in try members(of: item) {
       cells.append((try place(of: name), value))
     }
+    itemBytes += item.bytes.count
+    emptyCells += columns.count - cells.count
+    try Self.check(emptyCells, columns: columns.count, ofBytes: itemBytes)
     cells.sort { $0.place < $1.place }
     // Absent cells are appended as runs of delimiters: an item may have few of very many columns.
     var last = 0
@@ -106,6 +111,18 @@ struct TableRows {
       }
     }
     appendDelimiters(columns.count - 1 - last, to: &output)
+  }
+
+  /// Throws if a table has very many more empty cells than there is to write: one item with thousands
+  /// of names lets each later one take kilobytes, however short it is.
+  fileprivate static func check(
+    _ emptyCells: Int, columns: Int, ofBytes bytes: Int
+  ) throws(SinkError) {
+    guard emptyCells > 64 << 20, emptyCells / 100 > bytes else { return }
+    throw SinkError(
+      .unfit,
+      "The table would be hardly anything but empty cells: it has \(columns) columns, and most items have few of "
+        + "these members. Name the columns that are wanted, or write JSON Lines.")
   }
 
   private func appendDelimiters(_ count: Int, to output: inout [UInt8]) {
@@ -232,6 +249,8 @@ struct TableFiller {
   private var delimiters = 0
   private var isQuoted = false
   private var isLineEmpty = true
+  /// The bytes of the text so far, and the cells that were added to it.
+  private var (textBytes, emptyCells) = (0, 0)
 
   init(_ rows: TableRows) {
     delimiter = rows.delimiter
@@ -243,6 +262,7 @@ struct TableFiller {
   mutating func fill(_ text: [UInt8], _ use: ([UInt8]) throws -> Void) throws {
     var output: [UInt8] = []
     output.reserveCapacity(text.count + 1024)
+    textBytes += text.count
     for byte in text {
       if byte == 0x22 { isQuoted.toggle() }
       let isEnd = !isQuoted && (byte == 0x0A || byte == 0x0D)
@@ -256,7 +276,10 @@ struct TableFiller {
       }
       if isEnd, delimiters >= 0 {
         if isLineEmpty, columns <= 1 { output += [0x22, 0x22] }
-        output += repeatElement(delimiter, count: max(0, columns - 1 - delimiters))
+        let missing = max(0, columns - 1 - delimiters)
+        emptyCells += missing
+        try TableRows.check(emptyCells, columns: columns, ofBytes: textBytes)
+        output += repeatElement(delimiter, count: missing)
         delimiters = -1
       }
       if !isQuoted, byte == delimiter { delimiters = max(delimiters, 0) + 1 }
