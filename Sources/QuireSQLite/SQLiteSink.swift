@@ -80,7 +80,10 @@ public struct SQLiteSink: Sink {
   /// Throws `.unsupported` if no table can have this name.
   package func checkName() throws(SinkError) {
     let name = table.lowercased()
-    guard !name.isEmpty, !name.contains("\0"), !name.hasPrefix("sqlite_"),
+    guard !name.isEmpty else {
+      throw SinkError(.unsupported, "The name of the table is empty. Choose another name.")
+    }
+    guard !name.contains("\0"), !name.hasPrefix("sqlite_"),
       !name.hasPrefix("_quire")
     else {
       throw SinkError(

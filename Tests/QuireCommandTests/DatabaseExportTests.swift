@@ -135,7 +135,7 @@ import Testing
   func refuses() async throws {
     for (arguments, words, status) in [
       (["-o", ""], "-o: the name is empty.", 2),
-      (["-o", "x.db"], "--table", 2),
+      (["-o", "x.db"], "--table", 2), (["-o", "x.db", "--table", ""], "--table is empty", 2),
       (["-o", "x.jsonl", "--table", "t"], "--table is for databases", 2),
       (["-o", "x.db", "--table", "t", "--mode", "upsert"], "--key", 2),
       (["-o", "x.db", "--table", "sqlite_x"], "sqlite_", 2),

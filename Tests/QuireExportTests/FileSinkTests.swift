@@ -78,6 +78,15 @@ func raw(_ text: String) -> RawItem {
     }
   }
 
+  @Test("16-Files: a column is named after its path as a JSON pointer reads it")
+  func namesColumnsByPath() throws {
+    for (path, name) in [
+      ("/user/login", "user.login"), ("/a~1b", "a/b"), ("/a~01/b", "a~1.b"), ("id", "id"),
+    ] {
+      #expect(try TableColumn(path).name == name)
+    }
+  }
+
   @Test("16-Files: a null of one column stays one when columns come late, and is a cell until then")
   func keepsLonelyNulls() async throws {
     let folder = try Folder()

@@ -124,6 +124,10 @@ extension DestinationRequest {
       guard let table else {
         throw ValidationError("-o is a database: say by --table which table gets the items.")
       }
+      guard !table.isEmpty else {
+        throw ValidationError(
+          "\(name("--table", or: "table")) is empty: say which table gets the items.")
+      }
       return table
     }
   }

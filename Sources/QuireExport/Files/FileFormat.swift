@@ -83,7 +83,10 @@ public struct TableColumn: Hashable, Sendable, ExpressibleByStringLiteral {
     if parts.count == 2, parts[1].hasPrefix("/"), !parts[0].isEmpty {
       self.init(String(parts[0]), at: try PagePath(String(parts[1])))
     } else if text.hasPrefix("/") {
-      self.init(String(text.dropFirst()).replacing("/", with: "."), at: try PagePath(text))
+      // As in a JSON pointer, ~1 is a slash and ~0 a tilde.
+      let name = text.dropFirst().replacing("/", with: ".").replacing("~1", with: "/")
+        .replacing("~0", with: "~")
+      self.init(String(name), at: try PagePath(text))
     } else {
       self.init(text, at: try PagePath(PagePath.pointer(to: text)))
     }

@@ -123,6 +123,10 @@ extension RetryMachine.Failure {
     let said = response.body.isEmpty ? response.headerFields.challenge : response.body
     let snippet = said.isEmpty ? "" : " It says: \(redactor.snippet(said))"
     var error = PageError(code, "The server answered \(status.words).\(snippet)")
+    if status.code == 407 {
+      error.message +=
+        " It is the proxy that answers so: its address needs the user and password that it asks for."
+    }
     if status.code == 401, let keeper = listing.client.shared.configuration.keeper, keeper.serves {
       error.message +=
         keeper.origin == listing.home

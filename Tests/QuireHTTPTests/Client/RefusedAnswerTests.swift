@@ -65,6 +65,11 @@ struct RefusedAnswerTests {
     #expect(value == Problem(title: "a", status: 1))
   }
 
+  @Test("H-7: an answer of the proxy is said to be one")
+  func proxyAsks() async {
+    #expect(await failure(.status(407))?.message.contains("It is the proxy") == true)
+  }
+
   @Test("12-A3: a body that does not fit is a PageError that says where")
   func misfit() async throws {
     for body in [#"{"title":1,"status":403}"#, "<p><title>a</title><status>x</status></p>"] {
