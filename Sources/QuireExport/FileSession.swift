@@ -61,6 +61,7 @@ package final class FileSession: PausableSession {
     generations = GenerationFile(emptyWith: calls)
     do {
       try find(opening)
+      if sink.isLocked, generations.newest == nil { try checkFolder() }
     } catch {
       close()
       throw error
@@ -411,9 +412,20 @@ package final class FileSession: PausableSession {
     return file
   }
 
+  private var folder: String { URL(fileURLWithPath: target).deletingLastPathComponent().path }
+
+  /// Throws if no checkpoint can be created beside the file: the first commit would fail.
+  private func checkFolder() throws {
+    guard access(folder, W_OK) != 0 else { return }
+    let reason = errno
+    throw SinkError(
+      .writeFailed,
+      "Cannot write to \(folder), where the checkpoint of \(target) is to be: \(String(cString: strerror(reason))). "
+        + "Nothing was requested.", reason: reason)
+  }
+
   /// Makes the names of new files durable.
   private func syncFolder() throws {
-    let folder = URL(fileURLWithPath: target).deletingLastPathComponent().path
     try SinkFile.checkSync(calls.syncFolder(folder), folder)
   }
 

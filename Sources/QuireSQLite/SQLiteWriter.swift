@@ -25,6 +25,12 @@ final class SQLiteWriter: @unchecked Sendable {
 
   /// Reads the ledger, and checks the table and its settings. Throws `SinkError`.
   init(_ sink: SQLiteSink, _ database: Database, restarts: Bool) throws {
+    // SQLite opens a file that cannot be written for reading.
+    guard sqlite3_db_readonly(database.sqliteConnection, "main") == 0 else {
+      throw SinkError(
+        .writeFailed,
+        "\(sink.path) cannot be written, only read: change its permissions. Nothing was requested.")
+    }
     self.sink = sink
     self.restarts = restarts
     ledger = SQLiteLedger(sink: sink)

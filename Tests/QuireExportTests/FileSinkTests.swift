@@ -87,6 +87,23 @@ func raw(_ text: String) -> RawItem {
     }
   }
 
+  @Test(
+    "16-Files: a folder where no checkpoint can be is refused before anything is requested",
+    .enabled(if: geteuid() != 0, "root may write anywhere"))
+  func readOnlyFolder() async throws {
+    let folder = try Folder()
+    #expect(FileManager.default.createFile(atPath: folder("a.jsonl"), contents: nil))
+    chmod(folder.path, 0o555)
+    defer { chmod(folder.path, 0o755) }
+    let source = listing([["1"]])
+    await #expect {
+      try await Export(Cursor(source), to: FileSink(folder("a.jsonl"))).run()
+    } throws: {
+      SinkError.Code.writeFailed ~= $0 && "\($0)".contains("checkpoint")
+    }
+    #expect(source.requests.isEmpty)
+  }
+
   @Test("16-Files: a null of one column stays one when columns come late, and is a cell until then")
   func keepsLonelyNulls() async throws {
     let folder = try Folder()

@@ -260,7 +260,8 @@ extension ExportPlan {
       line.goal = ProgressLine.goal(
         total: report.walk.total, limits: limits, resumed: start != .start || report.isResumed,
         items: report.items)
-      line.waitingFor = "waiting for page \(report.pages + 1)"
+      // When all is there, most listings end without another page.
+      line.waitingFor = line.fraction == 1 ? "" : "waiting for page \(report.pages + 1)"
     }
   }
 
