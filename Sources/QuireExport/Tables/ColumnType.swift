@@ -146,7 +146,8 @@ package struct NumberText {
     if !before.isEmpty {
       before += repeatElement(zero, count: max(0, point - digits.count))
     }
-    var behind = [UInt8](repeating: zero, count: max(0, -point)) + digits.dropFirst(max(point, 0))
+    var behind = [UInt8](repeating: zero, count: max(0, -point))
+    behind += digits.dropFirst(max(point, 0))
     if withoutZeros {
       while behind.last == zero { behind.removeLast() }
     }
