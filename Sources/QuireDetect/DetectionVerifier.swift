@@ -50,10 +50,10 @@ struct DetectionVerifier<Item: Sendable> {
       if let longer = try await verified(withoutTotalOf: candidate, &pages) {
         return (longer, true)
       }
-      if detector.fillsItsSize, candidate.withoutTotal != nil {
+      if detector.mayBeFull, candidate.withoutTotal != nil {
         checked.confidence = min(candidate.confidence, .possible)
         checked.doubts.append(
-          "what looks like a total is as many as were asked for, and may count this page alone")
+          "what looks like a total is as many as the page has, and may count this page alone")
         return (checked, false)
       }
       // If this is surely the last page, the other candidates need no check.

@@ -190,11 +190,12 @@ extension PaginationDetector {
     return .jsonBody(beside)
   }
 
-  /// Whether the page has as many items as the request asks for, by a parameter with a usual name
-  /// of a page size.
-  var fillsItsSize: Bool {
-    let sizes = Self.pageSizes(in: parameters)
-    return outline.countedList(vocabulary).map { sizes.contains($0.count) } ?? false
+  /// Whether the page may be a full one: it has as many items as the request asks for, by a parameter
+  /// with a usual name of a page size, or a round number of them, as page sizes are.
+  var mayBeFull: Bool {
+    guard let count = outline.countedList(vocabulary)?.count else { return false }
+    let isRound = count.isMultiple(of: 5) || count.isMultiple(of: 8) || count == 12
+    return count >= 10 && isRound || Self.pageSizes(in: parameters).contains(count)
   }
 
   /// The page sizes that the request asks for.

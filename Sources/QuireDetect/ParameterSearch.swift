@@ -15,8 +15,7 @@ extension PaginationDetector {
   var searches: [[Pagination]] {
     guard placeholders.isEmpty, isSearchable,
       let place = lists.first, let count = outline.countedList(vocabulary)?.count, count > 1,
-      declaredItems != nil || signs.contains(where: { $0.saysMore(vocabulary) })
-        || Self.isUsualSize(count)
+      declaredItems != nil || signs.contains(where: { $0.saysMore(vocabulary) }) || mayBeFull
     else { return [] }
     let items = Pagination.Items.path(place)
     // A total that the first page reaches may count that page alone.
@@ -88,11 +87,6 @@ extension PaginationDetector {
   }
 
   private static let keyEndings = ["cursor", "token", "id", "key", "hash", "seq", "signature"]
-
-  /// Whether a page of so many items may be a full one: page sizes are round numbers.
-  private static func isUsualSize(_ count: Int) -> Bool {
-    count >= 10 && (count.isMultiple(of: 5) || count.isMultiple(of: 8) || count == 12)
-  }
 
   // MARK: Names
 

@@ -306,6 +306,18 @@ struct WarningTests {
     }
     // Registered relations are compared without case (RFC 8288, section 2.1.1).
     #expect(try await report("<link rel='NEXT' href='?p=2'/>").pages == 2)
+    let json = PageClient(
+      transport: Answers([
+        #"{"entry":[1],"link":[{"rel":"next","@href":"?p=2"}]}"#,
+        #"{"entry":[2],"link":[{"rel":"self"}]}"#,
+      ])
+    ).cursor(
+      of: JSONValue.self, at: "https://l.test/",
+      pagination: Pagination(
+        next: .body("/link[rel=next]/@href"), send: .url, items: "/entry")
+    ).walk()
+    for try await _ in json {}
+    #expect(json.report.pages == 2)
   }
 
   /// Pages whose items shift by one that is inserted while they are read, in each format.

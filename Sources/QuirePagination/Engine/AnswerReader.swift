@@ -149,9 +149,10 @@ package struct AnswerReader: EnginePart {
     }
   }
 
-  /// Returns the path to the address of the next page, if a page without a continuation has the XML
+  /// Returns the path to the address of the next page, if an XML page without a continuation has the
   /// element with the link, and that lacks the attribute.
   func linkWithoutTarget(in answer: PageAnswer) throws -> PagePath? {
+    guard answer.document.isXML else { return nil }
     for route in routes where route.send == .url {
       guard case .body(let path) = route.next.untransformed,
         let text = PagePath.sides(of: path.text).last, let slash = text.lastIndex(of: "/"),

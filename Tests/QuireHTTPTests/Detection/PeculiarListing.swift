@@ -86,6 +86,10 @@ struct PeculiarListing: Sendable {
     ) { request in
       .json("{\"objects\":\(items(request.number("after") ?? 0)),\"totalResults\":10}")
     },
+    .init(name: "a total of this page alone, which is as long as many pages are", isFound: false) {
+      request in
+      .json("{\"objects\":\(items(request.number("after") ?? 0)),\"totalResults\":10}")
+    },
     .init(name: "a list of errors that is empty beside an object of items", isFound: false) { _ in
       .json(
         "{\"error\":[],\"result\":{\"ledger\":{\"A\":{\"id\":1},\"B\":{\"id\":2}},\"count\":\(count)}}"

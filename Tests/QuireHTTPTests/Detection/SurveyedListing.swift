@@ -42,6 +42,9 @@ extension OrdinaryListing {
     .init(name: "Mailjet, a total of the page alone", parameter: .offset("Offset")) {
       "{\"Count\":\($0.count),\"Data\":\($0.things),\"Total\":\($0.count)}"
     },
+    .init(name: "Weaviate, a total of the page alone", parameter: .offset("offset")) {
+      "{\"objects\":\($0.things),\"totalResults\":\($0.count)}"
+    },
     .init(name: "Listen Notes, a next offset behind the end", parameter: .offset("offset")) {
       "{\"count\":\($0.count),\"total\":25,\"next_offset\":\($0.start + $0.count),"
         + "\"results\":\($0.things)}"
