@@ -67,7 +67,7 @@ func raw(_ text: String) -> RawItem {
     let folder = try Folder()
     let pages = [[#"{"a":1}"#], [#"{"b":1}"#]]
     for (name, mode) in [("a.csv", SinkMode.once), ("b.csv", .replace), ("c.jsonl", .replace)] {
-      FileManager.default.createFile(atPath: folder(name), contents: nil)
+      #expect(FileManager.default.createFile(atPath: folder(name), contents: nil))
       #expect(chmod(folder(name), 0o640) == 0)
       for _ in 0..<2 {
         _ = try await export(pages, to: FileSink(folder(name), mode: mode))
