@@ -149,16 +149,17 @@ package struct AnswerReader: EnginePart {
     }
   }
 
-  /// Returns the path to the address of the next page, if an XML page without a continuation has the
+  /// Returns the path to the address of the next page, if a page without a continuation has the XML
   /// element with the link, and that lacks the attribute.
   func linkWithoutTarget(in answer: PageAnswer) throws -> PagePath? {
-    guard answer.document.isXML else { return nil }
     for route in routes where route.send == .url {
       guard case .body(let path) = route.next.untransformed,
         let text = PagePath.sides(of: path.text).last, let slash = text.lastIndex(of: "/"),
         text[slash...].hasPrefix("/@"), text[..<slash].hasSuffix("]")
       else { continue }
-      let link = try PagePath("\(text[..<slash])[not(\(text[slash...].dropFirst()))]")
+      // A path of JSON may have a member that begins with "@", and cannot ask for one that is missing.
+      let missing = "\(text[..<slash])[not(\(text[slash...].dropFirst()))]"
+      guard let link = try? PagePath(missing) else { continue }
       if try answer.document.count(at: link, outsideItemsOf: items) ?? 0 > 0 { return path }
     }
     return nil
