@@ -123,6 +123,13 @@ extension Pagination {
     longer.total = nil
     return longer
   }
+
+  /// The description without any total of items, which its pages disprove; nil if it has none.
+  var withoutItemTotal: Pagination? {
+    var longer = withoutTotal(nil)
+    if longer.total?.kind == .items { longer.total = nil }
+    return longer == self ? nil : longer
+  }
 }
 
 /// The result of loading the second page of a candidate, and the third one if there is one.

@@ -226,6 +226,7 @@ struct DetectionVerifier<Item: Sendable> {
         continue
       }
       try await loader(of: pagination).close(at: closing)
+      let longer = followed.exceedsTotal ? pagination.withoutItemTotal : nil
       return switch step {
       case .refuted(let words):
         Check(
@@ -235,8 +236,11 @@ struct DetectionVerifier<Item: Sendable> {
       case .leads:
         Check(
           result: SecondPageCheck(.confirmed, followed.words + " another page follows."),
-          hasNextPage: true)
-      case .last: Check(result: SecondPageCheck(.confirmed, followed.words + " it is the last."))
+          correction: longer, hasNextPage: true)
+      case .last:
+        Check(
+          result: SecondPageCheck(.confirmed, followed.words + " it is the last."),
+          correction: longer)
       }
     }
   }

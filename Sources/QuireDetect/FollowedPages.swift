@@ -143,8 +143,15 @@ struct FollowedPages {
     return end()
   }
 
+  /// The number of items that came.
+  private var seen: Int {
+    counts.reduce(0, +) - (counts.count - 1) * engine.pagination.policy.overlap
+  }
+
+  /// Whether more items came than the description's own total, which then counts something else.
+  var exceedsTotal: Bool { describedTotal.map { seen > $0 } ?? false }
+
   private mutating func end() -> Step {
-    let seen = counts.reduce(0, +) - (counts.count - 1) * engine.pagination.policy.overlap
     // A link cannot be misread, so a total of uncertain meaning does not count against it. A walk
     // that ends before the description's own total is incomplete in any case.
     let followsLinks = engine.routes.allSatisfy { $0.send == .url || $0.send == .request }

@@ -169,12 +169,14 @@ struct PaginationVocabulary: Sendable {
 
   private static func composedTotals() -> [String: Total.Kind] {
     let things = [
-      "count", "doc", "docs", "document", "documents", "element", "elements", "entries", "hit",
-      "hits", "item", "items", "match", "matches", "object", "objects", "post", "posts", "record",
-      "records", "result", "results", "row", "rows", "size",
+      "count", "doc", "docs", "document", "documents", "element", "elements", "entries", "filtered",
+      "hit", "hits", "item", "items", "match", "matched", "matches", "object", "objects", "post",
+      "posts", "record", "records", "resource", "resources", "result", "results", "row", "rows",
+      "size",
     ]
     var names: [String: Total.Kind] = [
       "found": .items, "totalfound": .items, "numberofresults": .items, "numberofrecords": .items,
+      "filtered": .items, "matched": .items, "recordsfiltered": .items, "totalavailable": .items,
     ]
     for thing in things {
       for name in [

@@ -71,7 +71,12 @@ extension RetryMachine.Failure {
     let underlying = HTTPFailure(response: response, replacement: failure.cursor)
     let own = failure.advice.map { " \($0)" } ?? ""
     func error(_ code: PageError.Code, _ sentence: String, _ advice: String = "") -> PageError {
-      PageError(code, "\(sentence)\(words)\(advice)\(own)", underlying: underlying)
+      let advice = advice + own
+      // The server's words may be no sentence.
+      let isOpen = words.last.map { !".!?…\"".contains($0) } ?? false
+      return PageError(
+        code, "\(sentence)\(words)\(isOpen && !advice.isEmpty ? "." : "")\(advice)",
+        underlying: underlying)
     }
     switch failure.kind {
     case .expired:

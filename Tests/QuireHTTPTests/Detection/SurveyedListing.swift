@@ -45,6 +45,12 @@ extension OrdinaryListing {
     .init(name: "Weaviate, a total of the page alone", parameter: .offset("offset")) {
       "{\"objects\":\($0.things),\"totalResults\":\($0.count)}"
     },
+    .init(name: "API-Football, a number that the items exceed", parameter: .page("page")) {
+      "{\"paging\":{\"current\":\($0.number),\"total\":12},\"response\":\($0.things)}"
+    },
+    .init(name: "RabbitMQ, a total beside that of what is filtered", parameter: .page("page")) {
+      "{\"filtered_count\":25,\"items\":\($0.things),\"page\":\($0.number),\"total_count\":90}"
+    },
     .init(name: "Listen Notes, a next offset behind the end", parameter: .offset("offset")) {
       "{\"count\":\($0.count),\"total\":25,\"next_offset\":\($0.start + $0.count),"
         + "\"results\":\($0.things)}"
