@@ -68,7 +68,7 @@ struct DetectorSign: Hashable {
     }
     let alone = answer.document.isXML ? outline.loneElements(named: vocabulary.lists) : []
     let hasList = outline.nodes.contains { node in
-      node.kind == .list && !node.isInList && !PageOutline.isBesideItems(node.name)
+      node.kind == .list && !node.isInList && !node.isBesideItems
     }
     var parameters: [String] = []
     for node in outline.nodes where !node.isInList {
@@ -102,7 +102,9 @@ struct DetectorSign: Hashable {
         case .number, .bool, .null: true
         case .array, .object: false
         }
-      }), members.contains(where: { !$0.value.isBlank })
+      }), members.contains(where: { !$0.value.isBlank }),
+      // A link of a row of page numbers, `{"page": 2, "active": true}`, tells what it looks like.
+      !members.contains(where: { PaginationVocabulary.normalized($0.name) == "active" })
     else { return nil }
     return DetectorSign(kind: .token, name: name, place: node.path, value: .object(members))
   }

@@ -63,7 +63,7 @@ struct FoundLists: Sendable {
       return (0, [])
     }
     let isList = { (node: PageOutline.Node) in
-      node.kind == .list && !PageOutline.isBesideItems(node.name)
+      node.kind == .list && !node.isBesideItems
     }
     let near = names.compactMap { name in NearestName.find(name, in: siblings.map(\.name)) }
     let alone = siblings.count == 1 && siblings[0].kind == .object

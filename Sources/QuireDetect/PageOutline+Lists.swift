@@ -22,8 +22,8 @@ extension PageOutline {
   private static func holdsItems(
     _ list: Node, beside other: Node, _ vocabulary: PaginationVocabulary
   ) -> Bool {
-    let isBeside = isBesideItems(other.name)
-    guard isBeside || !other.holdsObjects && other.count > 0, !isBesideItems(list.name),
+    let isBeside = other.isBesideItems
+    guard isBeside || !other.holdsObjects && other.count > 0, !list.isBesideItems,
       list.holdsObjects || list.count == 0
     else { return false }
     return isBeside && list.count >= other.count
@@ -88,19 +88,20 @@ extension PageOutline {
       Double(min(list.count, 8)) * Weights.list.item - Double(list.depth) * Weights.list.depth
     if list.holdsObjects { worth += Weights.list.objects }
     if vocabulary.lists.contains(name) { worth += Weights.list.known }
-    if isBesideItems(list.name) { worth -= Weights.list.beside }
+    if list.isBesideItems { worth -= Weights.list.beside }
     return worth
   }
 
-  /// Whether a list of this name usually accompanies the items. The names from Atom feeds are in
-  /// RFC 4287, section 4.1.1.
-  static func isBesideItems(_ name: String) -> Bool {
-    beside.contains(PaginationVocabulary.normalized(name))
-  }
-
-  private static let beside: Set<String> = [
-    "author", "category", "columns", "contributor", "errors", "facets", "fields", "included",
-    "link", "links", "messages", "metadata", "schema", "sort", "warnings",
+  /// Names of lists that usually accompany the items. Those from Atom feeds are in RFC 4287, section
+  /// 4.1.1.
+  fileprivate static let beside: Set<String> = [
+    "author", "category", "columns", "contributor", "errors", "fields", "included", "link", "links",
+    "messages", "metadata", "schema", "sort", "warnings",
+  ]
+  /// Names of what accompanies the items with all that is in it: `/facets/tag` is a list of counts.
+  fileprivate static let asides: Set<String> = [
+    "aggregations", "aggs", "breadcrumbs", "facet", "facetcounts", "facetfields", "facets",
+    "relatedsearches",
   ]
 
   /// Returns the path of the container of the value at a path, with a slash at its end.
@@ -140,6 +141,14 @@ extension PageOutline {
 extension PageOutline.Node {
   /// The path of the container, with a slash at its end.
   fileprivate var container: Substring { PageOutline.container(of: path) }
+
+  /// Whether a list usually accompanies the items, by its name or by what it is in.
+  var isBesideItems: Bool {
+    PageOutline.beside.contains(PaginationVocabulary.normalized(name))
+      || path.split(separator: "/").contains { part in
+        PageOutline.asides.contains(PaginationVocabulary.normalized(String(part)))
+      }
+  }
 }
 
 extension PageDocument {

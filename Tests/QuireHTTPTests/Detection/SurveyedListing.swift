@@ -51,6 +51,16 @@ extension OrdinaryListing {
     .init(name: "RabbitMQ, a total beside that of what is filtered", parameter: .page("page")) {
       "{\"filtered_count\":25,\"items\":\($0.things),\"page\":\($0.number),\"total_count\":90}"
     },
+    .init(name: "data.gouv.fr, lists of facets", parameter: .page("page")) {
+      "{\"data\":\($0.things),\"facets\":{\"tag\":[{\"name\":\"a\",\"count\":9},"
+        + "{\"name\":\"b\",\"count\":7}]},\"page\":\($0.number),\"total\":25}"
+    },
+    .init(name: "NodeBB, a link of the row of pages", parameter: .page("page")) {
+      let next =
+        $0.next == nil ? "{\"active\":false}" : "{\"page\":\($0.number + 1),\"active\":true}"
+      return "{\"topics\":\($0.things),\"pagination\":{\"currentPage\":\($0.number),"
+        + "\"next\":\(next),\"pageCount\":3}}"
+    },
     .init(name: "Listen Notes, a next offset behind the end", parameter: .offset("offset")) {
       "{\"count\":\($0.count),\"total\":25,\"next_offset\":\($0.start + $0.count),"
         + "\"results\":\($0.things)}"
