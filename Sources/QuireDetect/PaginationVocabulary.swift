@@ -257,10 +257,12 @@ struct PaginationVocabulary: Sendable {
       let made = Self.number(besideSize: name)
       // As many servers use plain `page`, unless the parameter has a prefix.
       let plain = normal == "pagesize" && name != "page[size]" ? ["page"] : []
-      let names = plain + (made == name ? [] : [made])
+      let relative = name == "page[size]" ? nil : Self.relative(ofSize: name, named: "page")
+      let names = plain + (relative.map { [$0] } ?? []) + (made == name ? [] : [made])
       return presets + names.map { Pagination.Placement.query($0) }
     default:
-      let relatives = ["skip", "offset"].compactMap { Self.relative(ofSize: name, named: $0) }
+      let names = normal.hasSuffix("perpage") ? ["page"] : ["skip", "offset"]
+      let relatives = names.compactMap { Self.relative(ofSize: name, named: $0) }
       return presets + relatives.map { Pagination.Placement.query($0) }
     }
   }
@@ -275,16 +277,16 @@ struct PaginationVocabulary: Sendable {
   static func relative(ofSize spelled: String, named name: String) -> String? {
     let end = spelled.hasSuffix("]") ? "]" : ""
     let inner = spelled.dropLast(end.count)
-    guard let start = inner.lastIndex(where: { ["$", "[", ".", "_"].contains($0) }) else {
-      return nil
+    let start = inner.indices.last { place in
+      let own = inner[inner.index(after: place)...]
+      // The underscore of `per_page` is no prefix.
+      let isPrefix =
+        ["$", "[", "."].contains(inner[place])
+        || inner[place] == "_" && place == inner.startIndex
+      return isPrefix && (inner[place] == "[") == (end == "]")
+        && PaginationDetector.sizes.contains(normalized(String(own)))
     }
-    let own = inner[inner.index(after: start)...]
-    // The underscore of `per_page` is no prefix.
-    guard inner[start] != "_" || start == inner.startIndex,
-      PaginationDetector.sizes.contains(normalized(String(own))),
-      (inner[start] == "[") == (end == "]")
-    else { return nil }
-    return inner[...start] + name + end
+    return start.map { inner[...$0] + name + end }
   }
 
   /// Returns the information in finding a trait at one place, in bits; 0 if all presets have it.

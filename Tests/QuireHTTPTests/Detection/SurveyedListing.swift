@@ -51,6 +51,12 @@ extension OrdinaryListing {
     .init(name: "RabbitMQ, a total beside that of what is filtered", parameter: .page("page")) {
       "{\"filtered_count\":25,\"items\":\($0.things),\"page\":\($0.number),\"total_count\":90}"
     },
+    .init(
+      name: "WordPress.org, names within the request", parameter: .page("request[page]"),
+      query: "?request%5Bper_page%5D=10"
+    ) {
+      "{\"info\":{\"page\":\($0.number),\"pages\":3,\"results\":25},\"plugins\":\($0.things)}"
+    },
     .init(name: "data.gouv.fr, lists of facets", parameter: .page("page")) {
       "{\"data\":\($0.things),\"facets\":{\"tag\":[{\"name\":\"a\",\"count\":9},"
         + "{\"name\":\"b\",\"count\":7}]},\"page\":\($0.number),\"total\":25}"
