@@ -131,7 +131,10 @@ struct DetectionText {
     if detection.mayBeWhole, let command = commandForOnePage(guesses) {
       lines.append("If this page has all the items, export it by \(command)")
     }
-    lines.append("The guide \"Which pagination?\" has a table of what answers look like.")
+    lines.append(
+      "If its documentation says more: quire export \(shownURL) --next body:/PATH --send query:NAME, where "
+        + "PATH is the continuation in the page and NAME the parameter that takes it. The guide \"Which "
+        + "pagination?\" has a table of what answers look like.")
     return lines.map(\.escapedForDisplay).joined(separator: "\n")
   }
 

@@ -72,7 +72,16 @@ public struct PagePath: Hashable, Sendable {
         "The path \"\(text)\" has more than one \" | \": write one pointer and one XML path.")
     }
     if isMeantForXML(text) {
-      let xml = try XMLPathParser.parse(text[...])
+      let xml: XMLPath
+      do {
+        xml = try XMLPathParser.parse(text[...])
+      } catch {
+        // A member of JSON made from XML begins with "@" as well: `[@ref=next]`.
+        guard text.contains("[@"), !text.hasPrefix("//"),
+          let steps = try? pointer(text[...], in: text)
+        else { throw error }
+        return (steps, nil)
+      }
       // Read as a pointer, the path starts with an empty name or compares with a quoted value, so
       // it finds nothing in a page. If it is no pointer at all, a name that is its whole text finds
       // nothing either.

@@ -50,6 +50,7 @@ struct PagePathTests {
     "pointers that are no XML path have no XML reading",
     arguments: [
       "/links[rel=next]/href", "/data/-1", "/a~1b", "/hydra:view", "/0/id", "/", "/a/@b/c",
+      "/link[@ref=next]/@href",
     ])
   func pointersOnly(text: String) throws {
     #expect(try PagePath(text).xml == nil)
