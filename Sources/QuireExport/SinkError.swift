@@ -19,7 +19,7 @@ public struct SinkError: Error, CustomStringConvertible {
   public var reason: Int32?
   /// Whether a page was refused before anything of it was written, so that the pages before it can
   /// be committed.
-  package var sparesEarlierPages = false
+  var sparesEarlierPages = false
 
   /// Creates an error.
   public init(_ code: Code, _ message: String, reason: Int32? = nil) {

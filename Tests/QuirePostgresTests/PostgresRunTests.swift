@@ -215,7 +215,7 @@ import Testing
     try await second.value
   }
 
-  @Test("16-Signal: a server that accepts and says nothing holds no export that was stopped")
+  @Test("16-Stop: a server that accepts and says nothing holds no export that was stopped")
   func stopsWaitingForSilence() async throws {
     // Connections are accepted by the system, and nothing is said on them.
     let listener = try Listener(address: "127.0.0.1", backlog: 5)
