@@ -101,15 +101,9 @@ final class CurlDriver {
   }
 
   private func sleep(_ milliseconds: Int) {
-    if transfers.isEmpty, idleSpin.isWorthwhile() {
-      idleSpin.ended(withMail: spin())
-    }
-    if mailbox.hasMail { return }
-    if transfers.isEmpty {
-      mailbox.wait()
-    } else {
-      mailbox.poll(multi, for: milliseconds)
-    }
+    guard transfers.isEmpty else { return mailbox.poll(multi, for: milliseconds) }
+    if idleSpin.isWorthwhile() { idleSpin.ended(withMail: spin()) }
+    mailbox.wait()
   }
 
   private func spin() -> Bool {
