@@ -43,38 +43,21 @@ package final class PostgresConnection: @unchecked Sendable {
     isStopping: @escaping @Sendable () -> Bool = { false },
     _ work: @escaping @Sendable () throws -> Value
   ) async throws -> Value {
-    try await withCheckedThrowingContinuation { continuation in
-      let answer = Answer(continuation)
-      let watch = Task {
-        while !isStopping() { try await Task.sleep(for: .milliseconds(100)) }
-        try await Task.sleep(for: Self.stopPatience)
-        giveUp()
-        answer.resume(with: .failure(CancellationError()))
-      }
-      queue.async { [self] in
-        let result = Result { try work() }
-        watch.cancel()
-        link.withLock { $0.isGivenUp = false }
-        answer.resume(with: result)
-      }
+    let answer = Suspension<Value>()
+    let watch = Task {
+      while !isStopping() { try await Task.sleep(for: .milliseconds(100)) }
+      try await Task.sleep(for: Self.stopPatience)
+      giveUp()
+      answer.resume(throwing: CancellationError())
     }
-  }
-
-  /// Resumes a continuation once.
-  private final class Answer<Value: Sendable>: Sendable {
-    private let continuation: Mutex<CheckedContinuation<Value, any Error>?>
-
-    init(_ continuation: CheckedContinuation<Value, any Error>) {
-      self.continuation = Mutex(continuation)
+    queue.async { [self] in
+      let result = Result { try work() }
+      watch.cancel()
+      link.withLock { $0.isGivenUp = false }
+      answer.resume(with: result)
     }
-
-    func resume(with result: Result<Value, any Error>) {
-      let waiting = continuation.withLock { continuation in
-        defer { continuation = nil }
-        return continuation
-      }
-      waiting?.resume(with: result)
-    }
+    // A cancelled task waits on: the work must be over, or given up, before another follows.
+    return try await answer.value {}
   }
 
   /// Whether work is still on the queue that was given up.
