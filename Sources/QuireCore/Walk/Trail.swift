@@ -165,8 +165,8 @@ package final class Trail: Sendable {
 
 extension Trail {
   /// The trail as text: the version of the form, the place and the content, and then what there is
-  /// of the refused content (`r`) and identity (`d`), the number of items (`i`), the number of pages (`p`), the number
-  /// of pages that came (`n`) and the format (`f`).
+  /// of the refused content (`r`) and identity (`d`), the number of items (`i`), the number of
+  /// pages (`p`), the number of pages that came (`n`) and the format (`f`).
   package var text: String {
     let rest: [String?] = [
       refused.content.map { "r" + String($0, radix: 16) },
