@@ -46,34 +46,14 @@ struct WalkMachine: Sendable {
   /// The reason why the limits or the start cannot work; nil if they can.
   private let objection: PageError?
   var state: State
-  var loops: LoopGuard?
-  /// What the position of the page that comes next remembers of the pages before it.
-  private var trail: Trail?
-  /// Whether pages are noted in the trail.
-  private let leavesTrail: Bool
-  /// Whether the place in the trail was remembered by an earlier walk, so that `loops` does not know
-  /// it.
-  private var hasEarlierPlace = false
-  private let digest: @Sendable (Position) -> UInt64
+  private var memory: WalkMemory
+  private var coverage: ListingCoverage
   var emptyPages = 0
-  private var recent: RecentPages
   var startedAt: Duration?
   /// The traffic of all walks that share this one's limits; nil if there are no limits to share.
   var taken: WalkReport.Traffic?
   /// The pages and items of the listing in front of the start, which limits count, too.
   private var passed = (pages: 0, items: 0)
-  /// The position of the page in front of the first one, once the first one was read.
-  private(set) var before: Position??
-  /// The most items that the server has declared; nil if it declares none.
-  private var mostDeclared: Int?
-  /// Whether the listing has pages in front of the first one read.
-  private(set) var startsMidway = false
-  /// The number of items that came before the listing began anew; nil if it has not.
-  private var supersededItems: Int?
-  /// The number of pages with items since the start of the listing; nil if that is unknown.
-  private var filledPages: Int?
-  /// Whether the page that is being read has items.
-  private var isFilled = false
   private var lastChange: Duration = .zero
   /// Whether the page delivered last was a part, and more of that page follows.
   private(set) var isWithinPage = false
@@ -95,19 +75,10 @@ struct WalkMachine: Sendable {
     self.limits = limits
     state = .ready(start, .unjudged)
     report.checkpoint = start
-    recent = RecentPages(capacity: limits.comparedPages)
-    self.digest = digest
-    // A walk backward comes to the pages that led to its start.
-    leavesTrail = direction == .forward
-    if leavesTrail {
-      filledPages = start == .start ? 0 : start.trail?.declared.filledPages
-      trail = start.trail
-      hasEarlierPlace = repeatedPositions == .refused && start.trail?.place != nil
-    }
-    if repeatedPositions == .refused {
-      self.loops = loops
-      self.loops?.begin(at: start, after: visited, direction)
-    }
+    memory = WalkMemory(
+      start: start, visited: visited, comparedPages: limits.comparedPages,
+      loops: repeatedPositions == .refused ? loops : nil, direction: direction, digest: digest)
+    coverage = ListingCoverage(start: start, isForward: direction == .forward)
     self.objection = Self.objection(to: limits) ?? objection
   }
 
@@ -117,8 +88,11 @@ struct WalkMachine: Sendable {
   mutating func takeOver(pages: Int, items: Int, after elapsed: Duration?, before: Position??) {
     passed = (pages, items)
     startedAt = elapsed.map { Duration.zero - $0 }
-    self.before = before
+    coverage.before = before
   }
+
+  /// The position of the page in front of the first one, once the first one was read.
+  var before: Position?? { coverage.before }
 
   /// Handles the consumer's request for the next page.
   mutating func next(at now: Duration) -> NextAction {
@@ -139,33 +113,32 @@ struct WalkMachine: Sendable {
   /// Returns the reason why the page that was read must not be delivered; nil if it may be. With a
   /// reason, the caller reports a failed read.
   mutating func refusal<Item>(of page: Page<Item>) -> PageError? {
-    if let trail, limits.comparedPages > 0,
-      trail.refuses(page.head.fingerprint, identity: { page.metadata.itemsIdentity })
-    {
-      return stall(Self.refusedBefore, after: page.traffic)
-    }
-    let earlier = page.head.fingerprint.flatMap { trail?.distance(toContent: $0) }
-    switch recent.compareAndRemember(page.head.fingerprint, page.head.sample, earlier: earlier) {
+    switch memory.compare(page) {
     case .new(let overlap):
       if overlap > 0, !report.warnings.contains(where: { $0.code == .overlappingPages }) {
         report.warn([.overlap(of: overlap, onPage: pageIndex)])
       }
       return nil
+    case .refusedBefore:
+      return stall(Self.refusedBefore, after: page.traffic)
     case .repeated(let distance, let changed):
-      noteRefusal(of: page)
+      if case .loading(let position) = state {
+        let refusal = Trail.Refusal(
+          of: page.head.fingerprint, identity: page.metadata.itemsIdentity)
+        state = .loading(refuse(refusal, at: position))
+      }
       return stall(stall(distance, changed), after: page.traffic)
     }
   }
 
-  /// Notes the items of the refused page in the trail, so that neither a retry nor a walk that goes
-  /// on from here delivers them.
-  private mutating func noteRefusal<Item>(of page: Page<Item>) {
-    guard leavesTrail, case .loading(var position) = state else { return }
-    trail = (trail ?? Trail()).refusing(
-      Trail.Refusal(of: page.head.fingerprint, identity: page.metadata.itemsIdentity))
-    position.trail = trail
-    state = .loading(position)
+  /// Notes that the page at a position is refused, so that neither a retry nor a walk that goes on
+  /// from here delivers it. Returns the position with that.
+  private mutating func refuse(_ page: Trail.Refusal, at position: Position) -> Position {
+    var position = position
+    memory.refuse(page)
+    memory.mark(&position)
     report.checkpoint = position
+    return position
   }
 
   private func stall(_ error: PageError, after traffic: WalkReport.Traffic) -> PageError {
@@ -180,12 +153,8 @@ struct WalkMachine: Sendable {
     endLoading(at: now)
     (hasFetched, leavesWithLastRequest) = (true, false)
     page.index = pageIndex
-    if leavesTrail { page.position.trail = trail }
-    startsMidway = startsMidway || page.head.startsMidway || before == nil && page.previous != nil
-    if startsMidway, start == .start || page.head.startsMidway { filledPages = nil }
-    if page.head.beginsAnew { beginAnew(with: page) }
-    countFilled(page)
-    if before == nil, page.previous != nil || !page.hasMoreParts { before = .some(page.previous) }
+    memory.mark(&page.position)
+    coverage.received(page, isRest: isWithinPage, after: report.traffic)
     if let limit = limits.items { page.cut(toItems: limit - passed.items - report.items) }
     if !isWithinPage { report.pages += 1 }
     // Counted once: generic code looks up a type to ask whether an array is empty.
@@ -194,9 +163,6 @@ struct WalkMachine: Sendable {
     report.traffic += page.traffic
     report.duplicatesDropped += page.traffic.duplicates
     report.total = page.total ?? report.total
-    if let total = page.total, total.kind == .items {
-      mostDeclared = max(mostDeclared ?? 0, total.value)
-    }
     if !page.warnings.isEmpty { report.warn(page.warnings) }
     if !page.head.adjustments.isEmpty { report.note(page.head.adjustments) }
     if itemCount > 0 || page.isUnchanged {
@@ -208,48 +174,10 @@ struct WalkMachine: Sendable {
     closing = page.closing
     report.nextFailure = page.nextFailure
     if page.position.page == .start, let identity = page.head.answeredIdentity {
-      loops?.noteFirst(identity)
+      memory.noteFirst(identity)
     }
-    if leavesTrail { leaveTrail(on: &page) }
+    memory.passed(&page, filledPages: coverage.filledPages)
     advance(after: page)
-  }
-
-  /// Notes that the listing begins anew with a page. The items of that page that it does not have,
-  /// because they came before, count as received.
-  private mutating func beginAnew<Item>(with page: Page<Item>) {
-    startsMidway = page.head.startsMidway || page.previous != nil
-    supersededItems =
-      report.traffic.items + report.traffic.badItems - page.position.itemOffset
-    filledPages = startsMidway ? nil : 0
-  }
-
-  /// Counts a page with items, with the first of its parts that has any. Pages that are made of
-  /// others are not those that a server counts.
-  private mutating func countFilled<Item>(_ page: Page<Item>) {
-    if !isWithinPage { isFilled = false }
-    guard !isFilled else { return }
-    isFilled =
-      page.traffic.items + page.traffic.badItems > 0 || page.position.itemOffset > 0
-      || page.isUnchanged
-    if isFilled { filledPages = page.head.origins == nil ? filledPages?.plus(1) : nil }
-  }
-
-  /// Notes a page in the trail, unless its rest comes next.
-  private mutating func leaveTrail<Item>(on page: inout Page<Item>) {
-    guard let next = page.next else { return }
-    let isInside = next.itemOffset > 0 && next.value == page.position.value
-    if !page.hasMoreParts, !isInside {
-      if loops != nil, trail?.place?.isDue ?? true { hasEarlierPlace = false }
-      let before = trail ?? Trail()
-      var declared = page.head.beginsAnew ? Trail.Declared() : before.declared
-      declared.note(page.total)
-      declared.filledPages = filledPages
-      trail = before.passing(
-        remembersPlaces: loops != nil, place: { digest(page.position.page) },
-        content: page.head.fingerprint, within: limits.comparedPages, declared: declared,
-        form: page.head.form)
-    }
-    page.next?.trail = trail
   }
 
   /// Handles an answer that says that the listing ended before the page, and that took `traffic`.
@@ -267,20 +195,17 @@ struct WalkMachine: Sendable {
   /// Handles a failed read. Returns the error to throw; the position stays the same.
   mutating func failed(_ error: any Error, at now: Duration) -> any Error {
     var position = endLoading(at: now)
-    state = .ready(position, .admitted)
+    defer { state = .ready(position, .admitted) }
     if error is CancellationError {
       report.end = .cancelled
       return error
     }
     let failure = PageError(ofSource: error)
     // A walk inside the source has refused the page.
-    if leavesTrail, failure.code == .stalledContent,
-      let refused = failure.checkpoint?.trail?.refused, refused != Trail.Refusal()
+    if failure.code == .stalledContent, let refused = failure.checkpoint?.trail?.refused,
+      refused != Trail.Refusal()
     {
-      trail = (trail ?? Trail()).refusing(refused)
-      position.trail = trail
-      state = .ready(position, .admitted)
-      report.checkpoint = position
+      position = refuse(refused, at: position)
     }
     let located = locate(failure, at: position)
     report.traffic += located.traffic
@@ -429,13 +354,7 @@ extension WalkMachine {
 
   private mutating func finish(_ end: WalkReport.End) -> NextAction {
     report.end = end
-    if case .exhausted = end, hasWholeListing, let mostDeclared, received > mostDeclared,
-      !report.warnings.contains(where: { $0.code == .contradictedTotal })
-    {
-      // A source that counts has warned with the page; one with cursors does not know the count.
-      report.warn([.contradicted(Total(mostDeclared))])
-    }
-    if case .exhausted = end, let warning = endBeforeLastPage { report.warn([warning]) }
+    if case .exhausted = end { report.warn(coverage.doubts(of: report)) }
     state = .over
     return .finish(takeClosing())
   }
@@ -458,62 +377,19 @@ extension WalkMachine {
     return nil
   }
 
-  /// How a walk ends if the server ended it. A total counts only if it is exact or a lower bound,
-  /// and if the walk has seen the whole listing.
-  var exhaustion: WalkReport.End {
-    guard let total = report.total, [.items, .lowerBound].contains(total.kind), hasWholeListing,
-      received < total.value
-    else { return .exhausted }
-    return .truncationSuspected(declared: total.value)
-  }
-
-  /// The warning that the listing ended before the number of pages that the server declared. One
-  /// page without items may be among those that it counts.
-  private var endBeforeLastPage: WalkReport.Warning? {
-    guard let total = report.total, total.kind == .pages, let filledPages,
-      filledPages.plus(report.pages > 0 && !isFilled ? 1 : 0) < total.value
-    else { return nil }
-    return WalkReport.Warning(
-      .endBeforeTotal,
-      "The server declared \(total.value.counted("page")), and \(filledPages) with items came: the listing may "
-        + "be longer.", remedy: Remedy(.total))
-  }
-
-  /// Whether the walk sees the whole listing: from its start, or since it began anew, and with no
-  /// pages before that.
-  private var hasWholeListing: Bool {
-    (start == .start || supersededItems != nil) && !startsMidway
-  }
-
-  /// The number of items received of the listing, bad ones included.
-  private var received: Int {
-    report.traffic.items + report.traffic.badItems - (supersededItems ?? 0)
-  }
+  /// How a walk ends if the server ended it.
+  var exhaustion: WalkReport.End { coverage.end(of: report) }
 
   /// Returns the reason why the page at `position` must not be loaded; nil if it may be.
   mutating func judge(_ position: Position, at now: Duration) -> PageError? {
     // The rest of a page that is arriving is no new place in the listing.
-    if !isWithinPage {
-      if let length = loops?.visit(position) { return circle(of: length, backTo: position) }
-      if loops?.leadsToFirst(position) == true { return circle(of: nil, backTo: position) }
-      if hasEarlierPlace, let place = trail?.place, place.digest == digest(position.page) {
-        return locate(Self.loop(place.steps + 1), at: position)
-      }
+    if !isWithinPage, let circle = memory.circle(at: position, after: report.pages) {
+      var position = position
+      memory.mark(&position)
+      if report.checkpoint == position { report.checkpoint = position }
+      return locate(circle.length.map(Self.loop) ?? Self.returnToFirst, at: position)
     }
     return exceededCap(at: now).map { locate($0, at: position) }
-  }
-
-  /// Returns the error for a position that closes a circle, and notes the place in the trail, so that
-  /// a walk that goes on from there does not go round once more. The length is nil if unknown.
-  private mutating func circle(of length: Int?, backTo position: Position) -> PageError {
-    var position = position
-    if leavesTrail {
-      trail = (trail ?? Trail()).returning(
-        to: digest(position.page), after: length ?? max(2, report.pages))
-      position.trail = trail
-      if report.checkpoint == position { report.checkpoint = position }
-    }
-    return locate(length.map(Self.loop) ?? Self.returnToFirst, at: position)
   }
 
   private func exceededCap(at now: Duration) -> PageError? {
@@ -608,8 +484,8 @@ extension WalkMachine {
     let delivered =
       if isWithinPage {
         "those that came before the page was whole were delivered twice"
-      } else if recent.alike > 0 {
-        "\(recent.alike.counted("page")) before it that looked like an earlier one were delivered"
+      } else if memory.alikePages > 0 {
+        "\(memory.alikePages.counted("page")) before it that looked like an earlier one were delivered"
       } else {
         "they were not delivered twice"
       }
