@@ -1,5 +1,7 @@
+import QuirePagination
+
 /// The children and attributes of an element, by key.
-struct XMLKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
+struct XMLKeyedContainer<Key: CodingKey>: IntegerContainer {
   let context: XMLItemContext
   let node: Int
 
@@ -88,94 +90,21 @@ struct XMLKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
   func superDecoder(forKey key: Key) throws -> any Decoder {
     XMLValueDecoder(context: context, value: try value(key))
   }
-}
 
-/// Integers of every width, each of which the protocol requires by name.
-extension XMLKeyedContainer {
+  // MARK: Integers
+
   @inline(__always)
-  private func integer<Integer: FixedWidthInteger>(
+  func integer<Integer: FixedWidthInteger & Decodable>(
     _ type: Integer.Type, _ key: Key
   ) throws -> Integer {
     try context.integer(type, value(key))
   }
 
   @inline(__always)
-  private func integerIfPresent<Integer: FixedWidthInteger>(
+  func integerIfPresent<Integer: FixedWidthInteger & Decodable>(
     _ type: Integer.Type, _ key: Key
   ) throws -> Integer? {
     try present(key).map { try context.integer(type, $0) }
-  }
-
-  func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try integer(type, key) }
-
-  func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? {
-    try integerIfPresent(type, key)
-  }
-
-  func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try integer(type, key) }
-
-  func decodeIfPresent(_ type: Int8.Type, forKey key: Key) throws -> Int8? {
-    try integerIfPresent(type, key)
-  }
-
-  func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try integer(type, key) }
-
-  func decodeIfPresent(_ type: Int16.Type, forKey key: Key) throws -> Int16? {
-    try integerIfPresent(type, key)
-  }
-
-  func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try integer(type, key) }
-
-  func decodeIfPresent(_ type: Int32.Type, forKey key: Key) throws -> Int32? {
-    try integerIfPresent(type, key)
-  }
-
-  func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try integer(type, key) }
-
-  func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? {
-    try integerIfPresent(type, key)
-  }
-
-  func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try integer(type, key) }
-
-  func decodeIfPresent(_ type: UInt.Type, forKey key: Key) throws -> UInt? {
-    try integerIfPresent(type, key)
-  }
-
-  func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try integer(type, key) }
-
-  func decodeIfPresent(_ type: UInt8.Type, forKey key: Key) throws -> UInt8? {
-    try integerIfPresent(type, key)
-  }
-
-  func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try integer(type, key) }
-
-  func decodeIfPresent(_ type: UInt16.Type, forKey key: Key) throws -> UInt16? {
-    try integerIfPresent(type, key)
-  }
-
-  func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try integer(type, key) }
-
-  func decodeIfPresent(_ type: UInt32.Type, forKey key: Key) throws -> UInt32? {
-    try integerIfPresent(type, key)
-  }
-
-  func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try integer(type, key) }
-
-  func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? {
-    try integerIfPresent(type, key)
-  }
-
-  func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 { try integer(type, key) }
-
-  func decodeIfPresent(_ type: Int128.Type, forKey key: Key) throws -> Int128? {
-    try integerIfPresent(type, key)
-  }
-
-  func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 { try integer(type, key) }
-
-  func decodeIfPresent(_ type: UInt128.Type, forKey key: Key) throws -> UInt128? {
-    try integerIfPresent(type, key)
   }
 }
 
