@@ -91,9 +91,6 @@ struct JSONIndexKey: CodingKey {
 
 /// The conversion of names by `JSONDecoder.KeyDecodingStrategy.convertFromSnakeCase`.
 enum SnakeCase {
-  /// The length in bytes of the longest name that `convert` accepts.
-  static let longest = 64
-
   /// Converts a name to its key: `_created_at` to `_createdAt`.
   static func key(for name: String) -> String {
     let lead = name.prefix { $0 == "_" }
@@ -113,53 +110,5 @@ enum SnakeCase {
       name += character.lowercased()
     }
     return name
-  }
-
-  /// Writes the key for a name of ASCII letters, digits and underscores, and returns its length; nil for
-  /// any other name. `key` has room for `longest` bytes.
-  static func convert(
-    _ name: UnsafeBufferPointer<UInt8>, into key: UnsafeMutablePointer<UInt8>
-  ) -> Int? {
-    guard name.count <= longest else { return nil }
-    var start = 0
-    var end = name.count
-    while start < end, name[start] == underscore { start += 1 }
-    while end > start, name[end - 1] == underscore { end -= 1 }
-    for index in 0..<start { key[index] = underscore }
-    var length = start
-    var hasWords = false
-    var isWordStart = false
-    for index in start..<end {
-      let byte = name[index]
-      guard isWord(byte) else { return nil }
-      if byte == underscore {
-        if !hasWords { for place in start..<length { key[place] = lowercased(key[place]) } }
-        (hasWords, isWordStart) = (true, true)
-        continue
-      }
-      key[length] = !hasWords ? byte : isWordStart ? uppercased(byte) : lowercased(byte)
-      // A word begins after a digit, too: `is_2fa_on` becomes `is2FaOn`.
-      isWordStart = byte &- UInt8(ascii: "0") < 10
-      length += 1
-    }
-    for _ in end..<name.count {
-      key[length] = underscore
-      length += 1
-    }
-    return length
-  }
-
-  private static let underscore = UInt8(ascii: "_")
-
-  private static func isWord(_ byte: UInt8) -> Bool {
-    byte | 0x20 &- UInt8(ascii: "a") < 26 || byte &- UInt8(ascii: "0") < 10 || byte == underscore
-  }
-
-  private static func lowercased(_ byte: UInt8) -> UInt8 {
-    byte &- UInt8(ascii: "A") < 26 ? byte | 0x20 : byte
-  }
-
-  private static func uppercased(_ byte: UInt8) -> UInt8 {
-    byte &- UInt8(ascii: "a") < 26 ? byte & ~0x20 : byte
   }
 }

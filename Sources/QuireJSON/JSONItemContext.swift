@@ -35,8 +35,10 @@ final class JSONItemContext {
     var unfitNumber: Int?
     /// The names of the objects being read.
     var table = JSONMemberTable()
-    /// The members of objects with many members or a custom key strategy, by the objects' nodes.
+    /// The members of objects with many members or a key strategy, by the objects' nodes.
     var hashed: [Int: [String: Int]] = [:]
+    /// The keys of names that the strategy converts.
+    var convertedNames: [String: String] = [:]
     /// Whether an item is being decoded; the context is settled after it.
     var isLent = false
     var containers = JSONKeyedContainers()
@@ -160,6 +162,11 @@ final class JSONItemContext {
   var hashed: [Int: [String: Int]] {
     get { state.pointee.hashed }
     _modify { yield &state.pointee.hashed }
+  }
+
+  var convertedNames: [String: String] {
+    get { state.pointee.convertedNames }
+    _modify { yield &state.pointee.convertedNames }
   }
 
   /// Returns a container for the object at a node, reusing one that is free.

@@ -1,12 +1,7 @@
 import QuirePagination
 
-/// A table of the names of objects for the time in which their item is decoded, with one run of
-/// bytes for each object.
-///
-/// If names need no conversion, a run is a `JSONNameProgress`. If a key strategy converts them, it
-/// is a signature for each name, a byte made of the length and some letters of the converted name,
-/// and then the node of each name. Thus a key is compared with eight names at once, and only names
-/// with its signature are converted again.
+/// A table of the progress through the names of objects, for the time in which their item is
+/// decoded.
 struct JSONMemberTable {
   private var storage: UnsafeMutableRawPointer
   private var capacity = 512
@@ -22,19 +17,6 @@ struct JSONMemberTable {
   mutating func removeAll() {
     used = 0
     generation &+= 1
-  }
-
-  /// Reserves a run for the names of an object and returns its offset. The run holds the
-  /// signatures, eight in a word, and then the nodes.
-  @inline(__always)
-  mutating func reserve(names: Int) -> Int {
-    let start = used
-    used += Self.size(ofSignatures: names) + (names * 4 + 7) & ~7
-    if used > capacity { grow() }
-    if names > 0 {
-      storage.storeBytes(of: 0, toByteOffset: start + (names - 1) & ~7, as: UInt64.self)
-    }
-    return start
   }
 
   /// Reserves a run for the progress through an object's names and returns its offset.
@@ -59,42 +41,6 @@ struct JSONMemberTable {
     larger.copyMemory(from: storage, byteCount: capacity)
     storage.deallocate()
     (storage, capacity) = (larger, room)
-  }
-
-  @inline(__always)
-  private static func size(ofSignatures names: Int) -> Int { (names + 7) & ~7 }
-
-  /// Stores the signature and the node of a name.
-  @inline(__always)
-  func set(_ number: Int, of names: Int, in run: Int, _ signature: UInt8, node: Int) {
-    storage.storeBytes(of: signature, toByteOffset: run + number, as: UInt8.self)
-    storage.storeBytes(
-      of: UInt32(truncatingIfNeeded: node),
-      toByteOffset: run + Self.size(ofSignatures: names) + number * 4, as: UInt32.self)
-  }
-
-  /// Returns the node of a name.
-  @inline(__always)
-  func node(_ number: Int, of names: Int, in run: Int) -> Int {
-    Int(
-      storage.load(
-        fromByteOffset: run + Self.size(ofSignatures: names) + number * 4, as: UInt32.self))
-  }
-
-  /// The signatures of eight names, the first in the lowest byte. Bytes after the last name are
-  /// undefined.
-  @inline(__always)
-  subscript(run: Int, word: Int) -> UInt64 {
-    UInt64(littleEndian: storage.load(fromByteOffset: run + word * 8, as: UInt64.self))
-  }
-
-  /// Returns the signature of a name.
-  @inline(__always)
-  static func signature(_ name: UnsafePointer<UInt8>, _ count: Int) -> UInt8 {
-    guard count > 0 else { return 0 }
-    let letters =
-      UInt32(name[0]) &* 7 &+ UInt32(name[count >> 1]) &* 31 &+ UInt32(name[count - 1]) &* 101
-    return UInt8(truncatingIfNeeded: UInt32(truncatingIfNeeded: count) &* 57 &+ letters)
   }
 }
 

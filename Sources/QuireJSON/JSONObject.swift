@@ -5,23 +5,11 @@ import QuirePagination
 struct JSONObject {
   fileprivate let number: UInt32
   let place: JSONPlace
-  fileprivate let count: UInt32
   fileprivate let run: UInt32
   fileprivate let generation: UInt32
-  fileprivate let names: Names
-
-  /// Where a key is looked up.
-  fileprivate enum Names: UInt8 {
-    /// In the page, by bytes.
-    case written
-    /// In the table, which has signatures of all names, as `SnakeCase.convert` converts them.
-    case converted
-    /// In the table, but some names have no signature, because only `SnakeCase.key` can convert
-    /// them.
-    case partlyConverted
-    /// In a dictionary: there are many members, or a custom strategy makes the keys.
-    case hashed
-  }
+  /// Whether keys are looked up in a dictionary: there are many members, or a strategy makes the
+  /// keys. Otherwise they are looked up in the page, by bytes.
+  fileprivate let isHashed: Bool
 
   /// The most members of an object whose names are not hashed.
   fileprivate static let most = 64
@@ -33,48 +21,12 @@ struct JSONObject {
 extension JSONItemContext {
   /// Prepares an object for looking up its members.
   func object(at node: Int, _ place: JSONPlace) -> JSONObject {
-    let count = word(at: node).length
-    let run: Int
-    let names: JSONObject.Names
-    if count > JSONObject.most || options.hasCustomKeys {
-      hashed[node] = hashedMembers(of: node, place)
-      (run, names) = (0, .hashed)
-    } else if options.takesNamesAsTheyAre {
-      (run, names) = (table.reserveProgress(from: node + 2), .written)
-    } else {
-      (run, names) = enterConverted(node, count)
-    }
+    let isHashed = word(at: node).length > JSONObject.most || !options.takesNamesAsTheyAre
+    if isHashed { hashed[node] = hashedMembers(of: node, place) }
+    let run = isHashed ? 0 : table.reserveProgress(from: node + 2)
     return JSONObject(
       number: UInt32(truncatingIfNeeded: node), place: place,
-      count: UInt32(truncatingIfNeeded: count), run: UInt32(truncatingIfNeeded: run),
-      generation: table.generation, names: names)
-  }
-
-  /// Enters the names into the table, as `convertFromSnakeCase` converts them.
-  private func enterConverted(_ node: Int, _ count: Int) -> (run: Int, JSONObject.Names) {
-    let run = table.reserve(names: count)
-    var isPlain = true
-    for (number, name) in document.names(of: node).enumerated() {
-      let signature = withConverted(name) { JSONMemberTable.signature($0, $1) }
-      isPlain = isPlain && signature != nil
-      table.set(number, of: count, in: run, signature ?? 0, node: name)
-    }
-    return (run, isPlain ? .converted : .partlyConverted)
-  }
-
-  /// Calls `body` with a name as `convertFromSnakeCase` converts it; nil for a name that only
-  /// `SnakeCase.key` can convert.
-  @inline(__always)
-  private func withConverted<Result>(
-    _ name: Int, _ body: (UnsafePointer<UInt8>, Int) -> Result
-  ) -> Result? {
-    let word = word(at: name)
-    guard word.isKind(.string) else { return nil }
-    let name = UnsafeBufferPointer(start: bytes + word.offset, count: word.length)
-    return withUnsafeTemporaryAllocation(of: UInt8.self, capacity: SnakeCase.longest) { key in
-      guard let start = key.baseAddress else { return nil }
-      return SnakeCase.convert(name, into: start).map { body(start, $0) }
-    }
+      run: UInt32(truncatingIfNeeded: run), generation: table.generation, isHashed: isHashed)
   }
 
   private func hashedMembers(of node: Int, _ place: JSONPlace) -> [String: Int] {
@@ -83,18 +35,30 @@ extension JSONItemContext {
     members.reserveCapacity(word(at: node).length)
     for name in document.names(of: node) {
       guard let text = try? document.text(at: name) else { continue }
-      let key = options.keys.key(for: text, at: path[...])
+      let key = self.key(for: text, at: path[...])
       if members[key] == nil { members[key] = name + 1 }
     }
     return members
+  }
+
+  /// Returns the key of a member. Names recur from item to item, and converting one takes far longer
+  /// than looking it up.
+  private func key(for name: String, at path: ArraySlice<any CodingKey>) -> String {
+    guard !options.hasCustomKeys, !options.takesNamesAsTheyAre else {
+      return options.keys.key(for: name, at: path)
+    }
+    if let known = convertedNames[name] { return known }
+    let key = options.keys.key(for: name, at: path)
+    if convertedNames.count < 1024 { convertedNames[name] = key }
+    return key
   }
 
   /// Returns the value of the first member with a key, nil if there is none. Keys are equal if they
   /// are equal strings, as in `JSONDecoder`.
   @inline(__always)
   func find(_ key: String, in object: JSONObject) -> Int? {
-    guard object.names == .written, object.generation == table.generation else {
-      return findOtherwise(key, in: object)
+    guard !object.isHashed, object.generation == table.generation else {
+      return members(of: object)[key]
     }
     let found = key.utf8.withContiguousStorageIfAvailable { search($0, in: object) }
     guard let found, !found.needsTextComparison else {
@@ -113,46 +77,6 @@ extension JSONItemContext {
       start, key.count, from: object.node + 2, to: end, in: bytes, tape)
     // A key that is not ASCII equals names of other bytes, by canonical equivalence.
     return found.name < 0 && !found.needsTextComparison ? (-1, key.contains { $0 >= 0x80 }) : found
-  }
-
-  @inline(never)
-  private func findOtherwise(_ key: String, in object: JSONObject) -> Int? {
-    guard object.generation == table.generation, object.names != .hashed else {
-      return members(of: object)[key]
-    }
-    let found = key.utf8.withContiguousStorageIfAvailable { searchConverted($0, in: object) }
-    guard let found, !found.needsTextComparison, object.names == .converted else {
-      return findByText(key, in: object, before: found?.name)
-    }
-    return found.name < 0 ? nil : found.name + 1
-  }
-
-  /// Returns the first name that is converted to the bytes of the key.
-  private func searchConverted(
-    _ key: UnsafeBufferPointer<UInt8>, in object: JSONObject
-  ) -> (name: Int, needsTextComparison: Bool) {
-    guard let start = key.baseAddress else { return (-1, true) }
-    let ones: UInt64 = 0x0101_0101_0101_0101
-    let wanted = ones &* UInt64(JSONMemberTable.signature(start, key.count))
-    let (count, run, table) = (Int(object.count), Int(object.run), table)
-    var base = 0
-    while base < count {
-      let difference = table[run, base >> 3] ^ wanted
-      // Has the high bit set of each byte that is equal, and perhaps of the bytes above an equal
-      // one.
-      var equal = (difference &- ones) & ~difference & (ones &* 0x80)
-      while equal != 0 {
-        let number = base + equal.trailingZeroBitCount >> 3
-        guard number < count else { break }
-        let name = table.node(number, of: count, in: run)
-        if withConverted(name, { Self.equal($0, $1, start, key.count) }) == true {
-          return (name, false)
-        }
-        equal &= equal &- 1
-      }
-      base += 8
-    }
-    return (-1, key.contains { $0 >= 0x80 })
   }
 
   @inline(__always)
@@ -197,20 +121,15 @@ extension JSONItemContext {
     let isASCII = key.utf8.allSatisfy { $0 < 0x80 }
     for name in document.names(of: object.node) {
       if name == found { return name + 1 }
-      if isASCII, isPlain(name) { continue }
-      guard let text = try? document.text(at: name) else { continue }
-      if options.keys.key(for: text, at: []) == key { return name + 1 }
+      if isASCII, word(at: name).isKind(.string) { continue }
+      if (try? document.text(at: name)) == key { return name + 1 }
     }
     return nil
   }
 
-  private func isPlain(_ name: Int) -> Bool {
-    guard options.takesNamesAsTheyAre else { return withConverted(name) { _, _ in true } ?? false }
-    return word(at: name).isKind(.string)
-  }
-
   /// Returns the members by key, of an object with many members or for a container that outlived its
   /// item.
+  @inline(never)
   private func members(of object: JSONObject) -> [String: Int] {
     if object.generation == table.generation, let members = hashed[object.node] {
       return members
@@ -220,14 +139,12 @@ extension JSONItemContext {
 
   /// Returns the keys of all members, each once, in the page's order.
   func keys(of object: JSONObject) -> [String] {
-    if object.names == .hashed {
+    if object.isHashed {
       return members(of: object).sorted { $0.value < $1.value }.map(\.key)
     }
-    var seen = Set<String>(minimumCapacity: Int(object.count))
+    var seen: Set<String> = []
     return document.names(of: object.node).compactMap { name in
-      guard let text = try? document.text(at: name) else { return nil }
-      let key = options.keys.key(for: text, at: [])
-      return seen.insert(key).inserted ? key : nil
+      (try? document.text(at: name)).flatMap { seen.insert($0).inserted ? $0 : nil }
     }
   }
 }
