@@ -108,7 +108,7 @@ extension JSONDocument {
     // The page reports an error: it did not leave out an empty list, and the arrays in it hold no
     // items.
     if let words, words.isError { return PageError(.shape, "\(sentence) \(words.sentence)") }
-    let arrays = words == nil || !arraysNearRoot().isEmpty ? foundArrays : nil
+    let arrays = words == nil || !outline.listsNearRoot.isEmpty ? foundArrays : nil
     let said = [words?.sentence, arrays].compactMap(\.self).joined(separator: " ")
     return PageError(
       .shape, "\(sentence) \(said)",
@@ -134,7 +134,7 @@ extension JSONDocument {
   /// A sentence that names the arrays near the root, one of which may hold the items.
   private var foundArrays: String {
     if word(at: 0).kind == .array { return "The page itself is an array." }
-    let paths = arraysNearRoot().map { ServerText($0.pointer).description }
+    let paths = outline.listsNearRoot.map { ServerText($0.path).description }
     return paths.isEmpty
       ? "There is no array near the root."
       : "Found arrays at \(paths.joined(separator: ", "))."
@@ -143,41 +143,7 @@ extension JSONDocument {
   private var itemsRemedy: Remedy? {
     if word(at: 0).kind == .array { return Remedy(.items, [""]) }
     // Longest first: an array beside the items, such as the headers of a table, is shorter.
-    return .items(at: arraysNearRoot().sorted { $0.count > $1.count }.map { $0.pointer })
-  }
-
-  /// Returns the pointers and lengths of at most five arrays, nearest first and at most three names
-  /// deep. Reads at most 1,000 names, so that a large page costs no more than a small one.
-  private func arraysNearRoot() -> [(pointer: String, count: Int)] {
-    var result: [(pointer: String, count: Int)] = []
-    var level = [(node: 0, pointer: "")]
-    var budget = 1_000
-    for _ in 0..<3 {
-      var below: [(node: Int, pointer: String)] = []
-      for (object, pointer) in level where word(at: object).kind == .object {
-        for name in names(of: object).prefix(budget) {
-          budget -= 1
-          guard word(at: name + 1).kind.isContainer, let text = try? text(at: name) else {
-            continue
-          }
-          below.append((name + 1, pointer + PagePath.pointer(to: String(text.prefix(100)))))
-        }
-      }
-      result += below.filter { word(at: $0.node).kind == .array && !holdsLinks($0.node) }
-        .map { (pointer: $0.pointer, count: word(at: $0.node).length) }
-      level = below
-    }
-    return Array(result.prefix(5))
-  }
-
-  /// Whether an array holds links with a relation (RFC 8288), which are not items.
-  private func holdsLinks(_ array: Int) -> Bool {
-    guard let first = element(of: array, at: 0), word(at: first).kind == .object else {
-      return false
-    }
-    let names = names(of: first).prefix(8).compactMap { try? text(at: $0) }
-    return names.contains { $0 == "rel" || $0 == "relation" }
-      && names.contains { $0 == "href" || $0 == "url" }
+    return .items(at: outline.listsNearRoot.sorted { $0.count > $1.count }.map(\.path))
   }
 }
 

@@ -79,6 +79,18 @@ package struct PageOutline: Sendable {
       || !nodes.contains { $0.kind == .list && $0.path.hasPrefix(only.path + "/") }
   }
 
+  /// At most five lists near the root that may hold the items, nearest first: lists of links with a
+  /// relation (RFC 8288) do not.
+  package var listsNearRoot: [Node] {
+    let places = Set(nodes.lazy.filter(\.isInList).map(\.path))
+    return Array(
+      nodes.lazy.filter { node in
+        guard node.kind == .list, node.depth <= 3, !node.isInList else { return false }
+        func has(_ name: String) -> Bool { places.contains("\(node.path)/0/\(name)") }
+        return !(has("rel") || has("relation")) || !(has("href") || has("url"))
+      }.prefix(5))
+  }
+
   /// Appends a value; returns false, and marks the outline as cut, if it is full.
   private mutating func append(_ node: Node) -> Bool {
     guard nodes.count < Self.mostNodes else {

@@ -339,7 +339,7 @@ extension XMLIndex {
         "The page has no items at \(paths). Its root element \"\(ServerText(name(of: 0).qualified))\" holds "
           + "only the text \"\(ServerText(trimmedText(of: 0) ?? "", limit: 200))\".")
     }
-    let found = repeatedElements()
+    let found = outline.listsNearRoot.map(\.path)
     let words =
       found.isEmpty
       ? "Its root element is \"\(ServerText(name(of: 0).qualified))\"."
@@ -353,20 +353,6 @@ extension XMLIndex {
       remedies: [.items(at: found)].compactMap(\.self)
         + (selector.absentMeansEmpty || selector.paths.allSatisfy { $0.xml == nil }
           ? [] : [.optional(selector, condition: "for a server that leaves an empty list out")]))
-  }
-
-  /// Returns at most five paths of elements that have siblings of the same name.
-  private func repeatedElements() -> [String] {
-    let root = "/" + name(of: 0).local
-    var paths: [String] = []
-    for (path, node) in [(root, 0)]
-      + children(of: 0).prefix(100).map({ (root + "/" + name(of: $0).local, $0) })
-    {
-      var counts: [String: Int] = [:]
-      for child in children(of: node).prefix(100) { counts[name(of: child).local, default: 0] += 1 }
-      paths += counts.filter { $0.value > 1 }.keys.sorted().map { path + "/" + $0 }
-    }
-    return Array(paths.prefix(5))
   }
 }
 
