@@ -35,8 +35,6 @@ private struct VerbatimItem: RawItemStorage {
   let bytes: ArraySlice<UInt8>
 
   func bytes(of node: Int) -> ArraySlice<UInt8> { bytes }
-  func appendCompact(_ node: Int, to output: inout [UInt8]) { output += bytes }
-  func value(of node: Int) throws -> JSONValue { try JSONValue(parsing: bytes) }
 
   func value(at path: PagePath, of node: Int) throws -> JSONValue? {
     try RawItem(Array(bytes)).value(at: path)
@@ -44,11 +42,5 @@ private struct VerbatimItem: RawItemStorage {
 
   func compact(at path: PagePath, of node: Int) throws -> [UInt8]? {
     try RawItem(Array(bytes)).compact(at: path)
-  }
-
-  func decode<Value: Decodable>(
-    _ type: Value.Type, of node: Int, with decoder: JSONDecoder
-  ) throws -> Value {
-    try decoder.decode(type, from: Data(bytes))
   }
 }

@@ -8,6 +8,11 @@ package struct ItemFailure {
   package let message: String
   let underlying: any Error
 
+  package init(index: Int, path: String, message: String, underlying: any Error) {
+    (self.index, self.path, self.message) = (index, path, message)
+    self.underlying = underlying
+  }
+
   package init(_ error: any Error, at index: Int, path: String? = nil) {
     self.index = index
     underlying = (error as? LocatedDecodingError)?.underlying ?? error

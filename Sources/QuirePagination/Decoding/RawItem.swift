@@ -42,6 +42,20 @@ package protocol RawItemStorage: Sendable {
 }
 
 extension RawItemStorage {
+  /// Appends the item's bytes, for storages whose JSON has no white space.
+  package func appendCompact(_ node: Int, to output: inout [UInt8]) { output += bytes(of: node) }
+
+  /// Parses the item's bytes.
+  package func value(of node: Int) throws -> JSONValue { try JSONValue(parsing: bytes(of: node)) }
+
+  /// Decodes the item's bytes; a `JSONValue` in it keeps its text.
+  package func decode<Value: Decodable>(
+    _ type: Value.Type, of node: Int, with decoder: JSONDecoder
+  ) throws -> Value {
+    let source = ItemValue(root: try value(of: node))
+    return try decoder.keeping(source).decode(type, from: Data(bytes(of: node)))
+  }
+
   /// Looks the path up in the value of the whole item.
   package func value(at path: PagePath, of node: Int) throws -> JSONValue? {
     try value(of: node).value(at: path)
@@ -65,6 +79,19 @@ extension RawItemStorage {
   package func visitMembers(
     of node: Int, _ visit: (RawMember) throws -> Void, finish: () throws -> Void
   ) -> Bool { false }
+}
+
+/// A source of `JSONValue`s for a `JSONDecoder`, from an item. Under a key strategy, it has only
+/// the values whose names the strategy leaves unchanged.
+private struct ItemValue: JSONValueSource, Sendable {
+  let root: JSONValue
+
+  func value(at path: [any CodingKey]) -> JSONValue? {
+    path.reduce(root as JSONValue?) { found, key in
+      guard case .array(let elements)? = found else { return found?[key.stringValue] }
+      return key.intValue.flatMap { elements.indices.contains($0) ? elements[$0] : nil }
+    }
+  }
 }
 
 /// A member of an object, as bytes of its page: readers of many items make no values.

@@ -552,19 +552,8 @@ struct XMLItemFailure: Error {
   ) throws -> BadItem {
     let path = index.path(to: node, below: item).escapedForDisplay
     let message = "\(Self.words(of: underlying)) It stands at \(places.place(of: node))."
-    switch policy {
-    case .collect:
-      return BadItem(
-        index: number, path: path, message: message, bytes: index.markup(of: item))
-    case .throw:
-      let place = path.isEmpty ? "" : ", at \(ServerText(path))"
-      throw PageError(
-        (underlying as? PageError)?.code ?? .itemDecoding,
-        """
-        Item \(number) of the page cannot be decoded\(place) (items are counted from 0): \
-        \(message)
-        """, remedies: [.settingAside], underlying: underlying)
-    }
+    return try ItemFailure(index: number, path: path, message: message, underlying: underlying)
+      .settle(policy, bytes: index.markup(of: item)[...])
   }
 
   static func words(of error: any Error) -> String {

@@ -1,12 +1,6 @@
 import QuireCore
 public import QuirePagination
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
-
 /// A decoder of XML pages into items of your types.
 ///
 /// ```swift
@@ -183,34 +177,10 @@ private struct MappedItems: RawItemStorage {
     text[(item == 0 ? 0 : ends[item - 1])..<ends[item]]
   }
 
-  func appendCompact(_ item: Int, to output: inout [UInt8]) { output += bytes(of: item) }
-
-  func value(of item: Int) throws -> JSONValue { try JSONValue(parsing: bytes(of: item)) }
-
   /// Returns the value at a path in the JSON; where it has none, that of the elements at the path.
   /// In the JSON, elements that stand apart are within `#content`, and names have their prefixes.
   func value(at path: PagePath, of item: Int) throws -> JSONValue? {
     try value(of: item).value(at: path) ?? index.mapped(at: path, below: nodes[item])
-  }
-
-  func decode<Value: Decodable>(
-    _ type: Value.Type, of item: Int, with decoder: JSONDecoder
-  ) throws -> Value {
-    let source = MappedValue(root: try value(of: item))
-    return try decoder.keeping(source).decode(type, from: Data(bytes(of: item)))
-  }
-}
-
-/// A source of `JSONValue`s for a `JSONDecoder`, from an item. Under a key strategy, it has only
-/// the values whose names the strategy leaves unchanged.
-struct MappedValue: JSONValueSource, Sendable {
-  let root: JSONValue
-
-  func value(at path: [any CodingKey]) -> JSONValue? {
-    path.reduce(root as JSONValue?) { found, key in
-      guard case .array(let elements)? = found else { return found?[key.stringValue] }
-      return key.intValue.flatMap { elements.indices.contains($0) ? elements[$0] : nil }
-    }
   }
 }
 

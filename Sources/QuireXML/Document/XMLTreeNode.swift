@@ -1,12 +1,6 @@
 package import QuirePagination
 import QuireCore
 
-#if canImport(FoundationEssentials)
-  import FoundationEssentials
-#else
-  import Foundation
-#endif
-
 /// An element of a page, with access to its children, for formats that are read by hand-written
 /// code.
 ///
@@ -138,18 +132,5 @@ private struct XMLElementStorage: RawItemStorage {
     var text: [UInt8] = []
     XMLMapping(index).append(node, to: &text)
     return text[...]
-  }
-
-  func appendCompact(_ node: Int, to output: inout [UInt8]) {
-    XMLMapping(index).append(node, to: &output)
-  }
-
-  func value(of node: Int) throws -> JSONValue { try XMLMapping(index).value(of: node) }
-
-  func decode<Value: Decodable>(
-    _ type: Value.Type, of node: Int, with decoder: JSONDecoder
-  ) throws -> Value {
-    let source = MappedValue(root: try value(of: node))
-    return try decoder.keeping(source).decode(type, from: Data(bytes(of: node)))
   }
 }
