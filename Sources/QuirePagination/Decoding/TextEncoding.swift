@@ -37,12 +37,21 @@ package enum TextEncoding: Hashable {
     }
   }
 
+  /// The name that iconv has for the encoding; nil for one that is not decoded by it.
+  package var systemName: String? {
+    switch self {
+    case .utf8, .ascii, .windows1252: nil
+    case .utf16BigEndian: "UTF-16BE"
+    case .utf16LittleEndian: "UTF-16LE"
+    case .system(let name): name
+    }
+  }
+
   package var isASCIICompatible: Bool { self != .utf16BigEndian && self != .utf16LittleEndian }
 
   /// Returns a whole text in UTF-8; nil if it is invalid in this encoding, or if the system does
   /// not know the encoding. ASCII and UTF-8 are copied unchecked: their reader validates them.
   package func utf8(of text: ArraySlice<UInt8>) -> [UInt8]? {
-    let name: String
     switch self {
     case .utf8, .ascii: return Array(text)
     case .windows1252:
@@ -56,13 +65,11 @@ package enum TextEncoding: Hashable {
         }
       }
       return output
-    case .utf16BigEndian: name = "UTF-16BE"
-    case .utf16LittleEndian: name = "UTF-16LE"
-    case .system(let other): name = other
+    case .utf16BigEndian, .utf16LittleEndian, .system: break
     }
     var output: [UInt8] = []
     output.reserveCapacity(text.count + text.count / 2)
-    let used = SystemConverter(name)?.convert(Array(text)) { output += $0 }
+    let used = systemName.flatMap { SystemConverter($0) }?.convert(Array(text)) { output += $0 }
     return used == text.count ? output : nil
   }
 

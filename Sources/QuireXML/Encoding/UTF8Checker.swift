@@ -50,26 +50,15 @@ enum UTF8Checker {
     }
   }
 
-  /// Whether these bytes could be the start of an incomplete character.
+  /// Whether these bytes could be the start of an incomplete character: some continuation of them is
+  /// one.
   static func isStartOfCharacter(_ bytes: UnsafeBufferPointer<UInt8>) -> Bool {
-    guard let first = bytes.first, bytes.count < 4 else { return false }
-    let length: Int
-    switch first {
-    case 0xC2...0xDF: length = 2
-    case 0xE0...0xEF: length = 3
-    case 0xF0...0xF4: length = 4
-    default: return false
-    }
-    guard bytes.count < length, bytes.dropFirst().allSatisfy({ $0 & 0xC0 == 0x80 }) else {
-      return false
-    }
-    guard bytes.count > 1 else { return true }
-    switch first {
-    case 0xE0: return bytes[1] >= 0xA0
-    case 0xED: return bytes[1] <= 0x9F
-    case 0xF0: return bytes[1] >= 0x90
-    case 0xF4: return bytes[1] <= 0x8F
-    default: return true
+    guard 1...3 ~= bytes.count else { return false }
+    return [0x80 as UInt8, 0xBF].contains { continuation in
+      let whole = Array(bytes) + repeatElement(continuation, count: 3)
+      return whole.withUnsafeBufferPointer {
+        $0.baseAddress.map { sequenceLength($0, left: 4) } ?? 0 > bytes.count
+      }
     }
   }
 

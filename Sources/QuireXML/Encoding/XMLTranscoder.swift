@@ -34,12 +34,8 @@ struct XMLTranscoder {
     self.encoding = encoding
     dropsControls = leniency.contains(.controlCharacters)
     replacesInvalid = leniency.contains(.invalidBytes)
-    guard case .system(let name) = encoding else {
-      converter = nil
-      return
-    }
-    converter = SystemConverter(name)
-    if converter == nil {
+    converter = encoding.systemName.flatMap { SystemConverter($0) }
+    if converter == nil, let name = encoding.systemName {
       throw .encoding("this system cannot convert from \(name)")
     }
   }
@@ -64,13 +60,11 @@ struct XMLTranscoder {
     case (_, .windows1252), (.windows1252, nil): appendWindows(slice, to: &output)
     case (.ascii, nil): try appendASCII(slice, to: &output)
     case (.utf8, nil): if !append(slice, to: &output).isEmpty { throw malformed() }
-    case (.utf16BigEndian, nil), (.utf16LittleEndian, nil):
-      try appendUTF16(slice, to: &output)
-    case (.system, nil):
+    case (.utf16BigEndian, nil), (.utf16LittleEndian, nil), (.system, nil):
       carry.append(contentsOf: slice)
       var isInvalid = false
       let used = converter?.convert(
-        carry, onInvalid: replacesInvalid ? { isInvalid = true } : nil
+        carry, onInvalid: replacesInvalid && !encoding.isUnicode ? { isInvalid = true } : nil
       ) { output.append(contentsOf: $0) }
       guard let used else { throw malformed() }
       if isInvalid { repairs.insert(.invalidBytes) }
@@ -161,36 +155,6 @@ struct XMLTranscoder {
         index = end + 1
       }
     }
-  }
-
-  // MARK: UTF-16
-
-  private mutating func appendUTF16(
-    _ slice: some Collection<UInt8>, to output: inout XMLBuffer<UInt8>
-  ) throws(XMLFault.Reason) {
-    carry.append(contentsOf: slice)
-    var index = 0
-    while index + 1 < carry.count {
-      let unit = self.unit(at: index)
-      if unit & 0xF800 != 0xD800 {
-        if let scalar = Unicode.Scalar(unit) { output.append(scalar) }
-        index += 2
-        continue
-      }
-      guard unit < 0xDC00 else { throw malformed() }
-      guard index + 3 < carry.count else { break }
-      let low = self.unit(at: index + 2)
-      let code = 0x10000 + UInt32(unit & 0x3FF) << 10 + UInt32(low & 0x3FF)
-      guard low & 0xFC00 == 0xDC00, let scalar = Unicode.Scalar(code) else { throw malformed() }
-      output.append(scalar)
-      index += 4
-    }
-    carry.removeFirst(index)
-  }
-
-  private func unit(at index: Int) -> UInt16 {
-    let (first, second) = (UInt16(carry[index]), UInt16(carry[index + 1]))
-    return encoding == .utf16BigEndian ? first << 8 | second : second << 8 | first
   }
 
   private func malformed() -> XMLFault.Reason {
