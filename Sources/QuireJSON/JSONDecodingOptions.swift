@@ -18,12 +18,10 @@ struct JSONDecodingOptions: Sendable {
   let hasCustomKeys: Bool
 
   /// Fails for a decoder that does more than its settings say, which only Foundation can run: a
-  /// subclass, JSON5, a document without its outer brackets, and strategies that this code does not
-  /// know.
+  /// subclass, and strategies that this code does not know. What `allowsJSON5` and
+  /// `assumesTopLevelDictionary` allow occurs in no item, because the page was checked as JSON.
   init?(_ decoder: JSONDecoder) {
-    guard type(of: decoder) == JSONDecoder.self, !decoder.allowsJSON5,
-      !decoder.assumesTopLevelDictionary
-    else { return nil }
+    guard type(of: decoder) == JSONDecoder.self else { return nil }
     dates = decoder.dateDecodingStrategy
     data = decoder.dataDecodingStrategy
     floats = decoder.nonConformingFloatDecodingStrategy

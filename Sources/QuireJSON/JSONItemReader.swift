@@ -75,6 +75,15 @@ struct JSONItemReader: Sendable {
   }
 }
 
+extension JSONDecoder {
+  /// Decodes a node of a page.
+  func decode<Value: Decodable>(
+    _ type: Value.Type, at node: Int, in document: JSONDocument
+  ) throws -> Value {
+    try decode(type, from: Data(document.bytes[document.range(of: node)]))
+  }
+}
+
 extension DecodingError {
   /// Returns the error with its place in the page. The place has the names of the page, whereas the
   /// error's coding path has keys that a key strategy may have converted.

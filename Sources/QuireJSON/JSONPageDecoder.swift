@@ -16,9 +16,8 @@ public import QuirePagination
 /// first counts. A `JSONValue` in an item keeps the server's text. Half a surrogate pair fails an
 /// item only if its type reads that text; invalid UTF-8 always fails it.
 ///
-/// Foundation itself decodes, at its own speed, if a decoder may do more than these settings say: a
-/// subclass of `JSONDecoder`, `allowsJSON5`, `assumesTopLevelDictionary`. A `JSONValue` keeps its
-/// text there too, except with a subclass.
+/// A subclass of `JSONDecoder` may do more than these settings say: with one, Foundation itself
+/// decodes, at its own speed, and a `JSONValue` does not keep its text.
 public struct JSONPageDecoder<Item: Decodable & Sendable>: PageDecoder {
   let decoder: JSONDecoder
 

@@ -42,13 +42,6 @@ enum TypedReader: CaseIterable, Sendable {
   var decoder: JSONDecoder { self == .index ? JSONDecoder() : SubclassedDecoder() }
   var members: JSONPageDecoder<Member> { JSONPageDecoder(decoder: decoder) }
   var numbers: JSONPageDecoder<Int> { JSONPageDecoder(decoder: decoder) }
-
-  /// The same, with settings alone: a subclass decodes a `JSONValue` by itself.
-  var settings: JSONDecoder {
-    let decoder = JSONDecoder()
-    decoder.allowsJSON5 = self == .foundation
-    return decoder
-  }
 }
 
 @Suite("JSON page decoder")

@@ -26,27 +26,25 @@ import Testing
 
   @Test(
     "12-L18: an item that is a JSONValue is the server's JSON, whatever its members are called",
-    arguments: TypedReader.allCases,
-    [
+    arguments: [
       #"{"street":"Main","number":"42"}"#, #"{"number":1}"#, #"{"object":[["a",1]]}"#, "1.5",
       "1.10",
       "9007199254740993.25", "18446744073709551616", "1e400", "-0", "null", "true", #""x""#,
       #"{"b":1,"a":2,"b":3}"#, "[]", "{}", #"[[1.0],{"":null}]"#,
     ])
-  func items(_ reader: TypedReader, text: String) throws {
-    let values = try items("[\(text)]", as: JSONValue.self, decoder: reader.settings)
+  func items(text: String) throws {
+    let values = try items("[\(text)]", as: JSONValue.self)
     #expect(values.map(\.description) == [text])
   }
 
   @Test(
-    "12-L18: a JSONValue keeps its text anywhere in an item: in members, lists and dictionaries",
-    arguments: TypedReader.allCases)
-  func members(_ reader: TypedReader) throws {
+    "12-L18: a JSONValue keeps its text anywhere in an item: in members, lists and dictionaries")
+  func members() throws {
     let text = """
       [{"street":"Main","extraData":{"number":"42","x":1.50},"more":{"a":1.0,"b":[1e2]},"list":[1.0,{"n":2.0}]}]
       """
     let place = try #require(
-      try items(text, as: Place.self, decoder: reader.settings).first)
+      try items(text, as: Place.self).first)
     #expect(place.extraData.description == #"{"number":"42","x":1.50}"#)
     #expect(place.more?["a"] == .number("1.0"))
     #expect(place.more?["b"]?.description == "[1e2]")
@@ -54,10 +52,9 @@ import Testing
   }
 
   @Test(
-    "12-L18: key strategies find the member that the decoder means",
-    arguments: TypedReader.allCases)
-  func keyStrategies(_ reader: TypedReader) throws {
-    let snake = reader.settings
+    "12-L18: key strategies find the member that the decoder means")
+  func keyStrategies() throws {
+    let snake = JSONDecoder()
     snake.keyDecodingStrategy = .convertFromSnakeCase
     let text = #"[{"street":"Main","extra_data":1.50}]"#
     #expect(try items(text, as: Place.self, decoder: snake).first?.extraData == .number("1.50"))
@@ -68,7 +65,7 @@ import Testing
       init(stringValue: String) { self.stringValue = stringValue }
       init?(intValue: Int) { nil }
     }
-    let custom = reader.settings
+    let custom = JSONDecoder()
     custom.keyDecodingStrategy = .custom { path in
       Key(stringValue: String(path[path.count - 1].stringValue.dropFirst()))
     }
@@ -78,11 +75,10 @@ import Testing
   }
 
   @Test(
-    "12-L18: a raw item decodes a JSONValue without loss, and dates by the caller's strategy",
-    arguments: TypedReader.allCases)
-  func rawItems(_ reader: TypedReader) throws {
+    "12-L18: a raw item decodes a JSONValue without loss, and dates by the caller's strategy")
+  func rawItems() throws {
     struct Event: Decodable { let at: Date, payload: JSONValue }
-    let decoder = reader.settings
+    let decoder = JSONDecoder()
     decoder.dateDecodingStrategy = .iso8601
     let item = try RawItem(Array(#"{"at":"1970-01-01T00:01:00Z","payload":[1.00]}"#.utf8))
     let event = try item.decode(Event.self, with: decoder)
@@ -102,12 +98,12 @@ import Testing
     #expect(throws: EncodingError.self) { try encoder.encode(JSONValue.number("1e400")) }
   }
 
-  @Test("12-L18: a list of many JSONValues costs linear time", arguments: TypedReader.allCases)
-  func manyValues(_ reader: TypedReader) throws {
+  @Test("12-L18: a list of many JSONValues costs linear time")
+  func manyValues() throws {
     struct Wide: Decodable, Sendable { let list: [JSONValue] }
     let text = "[{\"list\":[\(repeatElement("1.0", count: 100_000).joined(separator: ","))]}]"
     let wide = try #require(
-      try items(text, as: Wide.self, decoder: reader.settings).first)
+      try items(text, as: Wide.self).first)
     #expect(wide.list.count == 100_000)
     #expect(wide.list.allSatisfy { $0 == .number("1.0") })
   }

@@ -179,7 +179,7 @@ struct TypedItemTests {
     #expect(throws: DecodingError.self) { try item(50_000).decode(Tree.self) }
   }
 
-  @Test("14-Typed: a subclass and JSON5 are left to Foundation, and asked themselves")
+  @Test("14-Typed: a subclass is left to Foundation, and asked itself; JSON5 changes nothing")
   func foundation() throws {
     // SAFETY: it adds a method, and no state, to a decoder that is Sendable.
     final class Shouting: JSONDecoder, @unchecked Sendable {
