@@ -62,6 +62,12 @@ package enum JSONText {
     output.append(UInt8(ascii: "\""))
   }
 
+  /// Appends a text as a JSON string, with its quotes.
+  package static func append(quoted text: String, to output: inout [UInt8]) {
+    var text = text
+    text.withUTF8 { append(quoted: $0, to: &output) }
+  }
+
   /// Returns the index of the first byte that JSON escapes, searched for by sixteen bytes.
   private static func endOfPlain(_ text: UnsafeBufferPointer<UInt8>, from start: Int) -> Int {
     var place = start

@@ -173,9 +173,8 @@ struct XMLMapping {
 
   /// Returns a text as a JSON string.
   static func quoted(_ text: String) -> [UInt8] {
-    var text = text
     var output: [UInt8] = []
-    text.withUTF8 { JSONText.append(quoted: $0, to: &output) }
+    JSONText.append(quoted: text, to: &output)
     return output
   }
 }
