@@ -34,7 +34,9 @@ public struct FeedDocument: PageDocument {
   }
 
   /// Returns the base of relative links at `path`.
-  public func base(at path: PagePath) -> String? { base.base(at: path) }
+  public func base(at path: PagePath, outsideItemsOf items: Pagination.Items) -> String? {
+    base.base(at: path, outsideItemsOf: items)
+  }
 }
 
 /// A parsed feed document.

@@ -25,12 +25,9 @@ public protocol PageDocument: Sendable {
   /// one. The default returns an empty array.
   func values(at path: PagePath, inItemsOf items: Pagination.Items) throws -> [JSONValue?]
 
-  /// Returns the base that the page itself declares for relative references at `path`, as XML does
-  /// with `xml:base`; it may be relative to the page's URL. The default is nil: the page's URL.
-  func base(at path: PagePath) -> String?
-
-  /// Returns the base at the place where `value(at:outsideItemsOf:)` finds its value. The default
-  /// is `base(at:)`.
+  /// Returns the base that the page itself declares for relative references where
+  /// `value(at:outsideItemsOf:)` finds its value, as XML does with `xml:base`; it may be relative to
+  /// the page's URL. The default is nil: the page's URL.
   func base(at path: PagePath, outsideItemsOf items: Pagination.Items) -> String?
 }
 
@@ -47,10 +44,8 @@ extension PageDocument {
     try count(at: path)
   }
 
-  /// Returns the base at `path`, even if it is inside an item.
-  public func base(at path: PagePath, outsideItemsOf items: Pagination.Items) -> String? {
-    base(at: path)
-  }
+  /// Returns nil: the page's URL is the base.
+  public func base(at path: PagePath, outsideItemsOf items: Pagination.Items) -> String? { nil }
 
   /// Returns an empty array.
   public func values(at path: PagePath, inItemsOf items: Pagination.Items) throws -> [JSONValue?] {
@@ -72,9 +67,6 @@ extension PageDocument {
       }
     }
   }
-
-  /// Returns nil: the page's URL is the base.
-  public func base(at path: PagePath) -> String? { nil }
 }
 
 /// The document of a page without a structure that paths could query, such as raw bytes.
