@@ -59,11 +59,6 @@ struct JSONUnkeyedContainer: UnkeyedDecodingContainer {
         debugDescription: "Unkeyed container is at end."))
   }
 
-  @inline(never)
-  private func error(_ problem: JSONProblem, _ type: Any.Type) -> any Error {
-    context.error(problem, type, Int(next), place, JSONIndexKey(currentIndex))
-  }
-
   // MARK: Values
 
   mutating func decodeNil() throws -> Bool {
@@ -86,27 +81,9 @@ struct JSONUnkeyedContainer: UnkeyedDecodingContainer {
     return try decode(type)
   }
 
-  mutating func decode(_ type: String.Type) throws -> String {
-    let node = try element(for: type)
-    do {
-      let value = try context.string(at: node)
-      advance()
-      return value
-    } catch { throw self.error(error, type) }
-  }
-
   mutating func decodeIfPresent(_ type: String.Type) throws -> String? {
     guard present() != nil else { return nil }
     return try decode(type)
-  }
-
-  mutating func decode(_ type: Bool.Type) throws -> Bool {
-    let node = try element(for: type)
-    do {
-      let value = try context.bool(at: node)
-      advance()
-      return value
-    } catch { throw self.error(error, type) }
   }
 
   mutating func decodeIfPresent(_ type: Bool.Type) throws -> Bool? {
@@ -114,34 +91,12 @@ struct JSONUnkeyedContainer: UnkeyedDecodingContainer {
     return try decode(type)
   }
 
-  mutating func decode(_ type: Double.Type) throws -> Double { try float(type) }
+  /// Required here, because the standard library's defaults for 128 bits throw.
+  mutating func decode(_ type: Int128.Type) throws -> Int128 { try wide(type) }
 
-  mutating func decodeIfPresent(_ type: Double.Type) throws -> Double? {
-    try floatIfPresent(type)
-  }
+  mutating func decode(_ type: UInt128.Type) throws -> UInt128 { try wide(type) }
 
-  mutating func decode(_ type: Float.Type) throws -> Float { try float(type) }
-
-  mutating func decodeIfPresent(_ type: Float.Type) throws -> Float? { try floatIfPresent(type) }
-
-  @inline(__always)
-  private mutating func float<Float: JSONFloat>(_ type: Float.Type) throws -> Float {
-    let node = try element(for: type)
-    do {
-      let value = try context.float(type, at: node)
-      advance()
-      return value
-    } catch { throw self.error(error, type) }
-  }
-
-  @inline(__always)
-  private mutating func floatIfPresent<Float: JSONFloat>(_ type: Float.Type) throws -> Float? {
-    guard present() != nil else { return nil }
-    return try float(type)
-  }
-
-  @inline(__always)
-  private mutating func integer<Integer: FixedWidthInteger & Decodable>(
+  private mutating func wide<Integer: FixedWidthInteger & Decodable>(
     _ type: Integer.Type
   ) throws -> Integer {
     let node = try element(for: type)
@@ -149,15 +104,7 @@ struct JSONUnkeyedContainer: UnkeyedDecodingContainer {
       let value = try context.integer(type, at: node)
       advance()
       return value
-    } catch { throw self.error(error, type) }
-  }
-
-  @inline(__always)
-  private mutating func integerIfPresent<Integer: FixedWidthInteger & Decodable>(
-    _ type: Integer.Type
-  ) throws -> Integer? {
-    guard present() != nil else { return nil }
-    return try integer(type)
+    } catch { throw context.error(error, type, node, place, JSONIndexKey(currentIndex)) }
   }
 
   // MARK: Within
@@ -185,65 +132,5 @@ struct JSONUnkeyedContainer: UnkeyedDecodingContainer {
     let decoder = context.decoder(node, place, JSONIndexKey(currentIndex))
     advance()
     return decoder
-  }
-
-  // MARK: Integers of every width: the protocol asks for each by name.
-
-  mutating func decode(_ type: Int.Type) throws -> Int { try integer(type) }
-
-  mutating func decodeIfPresent(_ type: Int.Type) throws -> Int? { try integerIfPresent(type) }
-
-  mutating func decode(_ type: Int8.Type) throws -> Int8 { try integer(type) }
-
-  mutating func decodeIfPresent(_ type: Int8.Type) throws -> Int8? { try integerIfPresent(type) }
-
-  mutating func decode(_ type: Int16.Type) throws -> Int16 { try integer(type) }
-
-  mutating func decodeIfPresent(_ type: Int16.Type) throws -> Int16? { try integerIfPresent(type) }
-
-  mutating func decode(_ type: Int32.Type) throws -> Int32 { try integer(type) }
-
-  mutating func decodeIfPresent(_ type: Int32.Type) throws -> Int32? { try integerIfPresent(type) }
-
-  mutating func decode(_ type: Int64.Type) throws -> Int64 { try integer(type) }
-
-  mutating func decodeIfPresent(_ type: Int64.Type) throws -> Int64? { try integerIfPresent(type) }
-
-  mutating func decode(_ type: UInt.Type) throws -> UInt { try integer(type) }
-
-  mutating func decodeIfPresent(_ type: UInt.Type) throws -> UInt? { try integerIfPresent(type) }
-
-  mutating func decode(_ type: UInt8.Type) throws -> UInt8 { try integer(type) }
-
-  mutating func decodeIfPresent(_ type: UInt8.Type) throws -> UInt8? { try integerIfPresent(type) }
-
-  mutating func decode(_ type: UInt16.Type) throws -> UInt16 { try integer(type) }
-
-  mutating func decodeIfPresent(_ type: UInt16.Type) throws -> UInt16? {
-    try integerIfPresent(type)
-  }
-
-  mutating func decode(_ type: UInt32.Type) throws -> UInt32 { try integer(type) }
-
-  mutating func decodeIfPresent(_ type: UInt32.Type) throws -> UInt32? {
-    try integerIfPresent(type)
-  }
-
-  mutating func decode(_ type: UInt64.Type) throws -> UInt64 { try integer(type) }
-
-  mutating func decodeIfPresent(_ type: UInt64.Type) throws -> UInt64? {
-    try integerIfPresent(type)
-  }
-
-  mutating func decode(_ type: Int128.Type) throws -> Int128 { try integer(type) }
-
-  mutating func decodeIfPresent(_ type: Int128.Type) throws -> Int128? {
-    try integerIfPresent(type)
-  }
-
-  mutating func decode(_ type: UInt128.Type) throws -> UInt128 { try integer(type) }
-
-  mutating func decodeIfPresent(_ type: UInt128.Type) throws -> UInt128? {
-    try integerIfPresent(type)
   }
 }
