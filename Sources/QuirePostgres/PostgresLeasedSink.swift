@@ -97,40 +97,13 @@ private final class PostgresLeasedSink: Sink {
       try PostgresUnits(base, lease, connection).open()
     }
     isDone.withLock { $0 = found.isDone }
-    return Session(base, lease, found.checkpoint, opening)
-  }
-
-  private final class Session: SinkSession {
-    private(set) var checkpoint: Checkpoint?
-    private let sink: PostgresSink
-    private let lease: Lease
-    private let opening: SinkOpening
-    private var pending: [TableItem] = []
-
-    init(
-      _ sink: PostgresSink, _ lease: Lease, _ checkpoint: Checkpoint?,
-      _ opening: SinkOpening
-    ) {
-      self.sink = sink
-      self.lease = lease
-      self.checkpoint = checkpoint
-      self.opening = opening
-    }
-
-    func write(_ page: SinkPage) async throws {
-      pending += try TableItem.all(of: page, sink.shape)
-    }
-
-    func commit(_ checkpoint: Checkpoint) async throws {
-      try await sink.units.transaction(
+    return PostgresSession(base.shape, found.checkpoint) {
+      [base, lease] items, checkpoint, last, _ in
+      try await base.units.transaction(
         isStopping: opening.isStopping, onWait: opening.onWait
-      ) { [sink, lease, pending, last = self.checkpoint] connection in
-        try PostgresUnits(sink, lease, connection).commit(pending, checkpoint, behind: last)
+      ) { connection in
+        try PostgresUnits(base, lease, connection).commit(items, checkpoint, behind: last)
       }
-      pending = []
-      self.checkpoint = checkpoint
     }
-
-    func close() async { pending = [] }
   }
 }

@@ -68,7 +68,13 @@ public struct PostgresSink: Sink {
         [self] connection in
         try opening.restarts ? nil : PostgresWriter(self, connection).open()
       }
-      return PostgresSession(self, database, checkpoint, opening)
+      return PostgresSession(shape, checkpoint, closing: database) {
+        [self] items, checkpoint, last, isFirst in
+        try await database.transaction(isStopping: opening.isStopping) { connection in
+          try PostgresWriter(self, connection)
+            .commit(items, checkpoint, behind: last, restarts: opening.restarts && isFirst)
+        }
+      }
     } catch {
       await database.close()
       throw error
@@ -87,41 +93,42 @@ public struct PostgresSink: Sink {
   }
 }
 
-/// An open table of an export.
+/// An open table of an export, or of one unit of work.
 final class PostgresSession: SinkSession {
+  /// Writes items and a checkpoint in one transaction. `last` is the checkpoint before; `isFirst` is
+  /// whether this is the session's first commit.
+  typealias Commit =
+    @Sendable (
+      _ items: [TableItem], _ checkpoint: Checkpoint, _ last: Checkpoint?, _ isFirst: Bool
+    ) async throws -> Void
+
   private(set) var checkpoint: Checkpoint?
-  private let sink: PostgresSink
-  private let database: PostgresDatabase
-  /// Whether the next commit removes what is there.
-  private var restarts: Bool
-  private let isStopping: @Sendable () -> Bool
+  private let shape: TableShape
+  private let commit: Commit
+  /// The database to close at the end; nil for one that other sessions use.
+  private let database: PostgresDatabase?
+  private var isFirst = true
   private var pending: [TableItem] = []
 
   init(
-    _ sink: PostgresSink, _ database: PostgresDatabase, _ checkpoint: Checkpoint?,
-    _ opening: SinkOpening
+    _ shape: TableShape, _ checkpoint: Checkpoint?, closing database: PostgresDatabase? = nil,
+    commit: @escaping Commit
   ) {
-    self.sink = sink
-    self.database = database
-    self.checkpoint = checkpoint
-    (restarts, isStopping) = (opening.restarts, opening.isStopping)
+    (self.shape, self.checkpoint) = (shape, checkpoint)
+    (self.database, self.commit) = (database, commit)
   }
 
   func write(_ page: SinkPage) async throws {
-    pending += try TableItem.all(of: page, sink.shape)
+    pending += try TableItem.all(of: page, shape)
   }
 
   func commit(_ checkpoint: Checkpoint) async throws {
-    try await database.transaction(isStopping: isStopping) {
-      [sink, pending, restarts, last = self.checkpoint] connection in
-      try PostgresWriter(sink, connection)
-        .commit(pending, checkpoint, behind: last, restarts: restarts)
-    }
-    (pending, restarts, self.checkpoint) = ([], false, checkpoint)
+    try await commit(pending, checkpoint, self.checkpoint, isFirst)
+    (pending, isFirst, self.checkpoint) = ([], false, checkpoint)
   }
 
   func close() async {
     pending = []
-    await database.close()
+    await database?.close()
   }
 }
