@@ -42,15 +42,8 @@ public enum ListState: Sendable {
 extension ListState: Equatable {
   /// Whether both are the same case. Errors are equal if their code and message are.
   public static func == (left: ListState, right: ListState) -> Bool {
-    switch (left, right) {
-    case (.idle, .idle), (.loading, .loading), (.content, .content),
-      (.loadingMore, .loadingMore), (.empty, .empty), (.exhausted, .exhausted):
-      true
-    case (.loadingError(let left), .loadingError(let right)),
-      (.loadingMoreError(let left), .loadingMoreError(let right)):
-      left.code == right.code && left.message == right.message
-    default: false
-    }
+    left.description == right.description && left.error?.code == right.error?.code
+      && left.error?.message == right.error?.message
   }
 }
 
