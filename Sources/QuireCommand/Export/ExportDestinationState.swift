@@ -12,30 +12,12 @@ extension ExportForecast {
       case begin, beginAnew, goOn, beginNextRun, nothing, refuse
     }
 
-    /// Why nothing would be done, or why the export would be refused.
-    enum Reason: Sendable, Encodable {
-      case complete
-      /// The option whose limit was reached.
-      case limit(String)
-      case refusal(String)
-
-      var words: String {
-        switch self {
-        case .complete: "complete"
-        case .limit(let words), .refusal(let words): words
-        }
-      }
-
-      func encode(to encoder: any Encoder) throws {
-        var container = encoder.singleValueContainer()
-        try container.encode(words)
-      }
-    }
-
     /// The path or server, and the table.
     var name: String
     var plan: Plan
-    var reason: Reason?
+    /// Why nothing would be done: `complete`, or the option whose limit was reached; or why the export
+    /// would be refused.
+    var reason: String?
     /// The committed pages and items of the run.
     var pages = 0
     var items = 0
@@ -71,8 +53,8 @@ extension ExportPlan {
       (state.pages, state.items) = (prospect.found?.pages ?? 0, prospect.found?.items ?? 0)
       switch prospect.end {
       case .limit(let limit)?:
-        (state.plan, state.reason) = (.nothing, .limit("--max-\(limit.rawValue)"))
-      case .some: (state.plan, state.reason) = (.nothing, .complete)
+        (state.plan, state.reason) = (.nothing, "--max-\(limit.rawValue)")
+      case .some: (state.plan, state.reason) = (.nothing, "complete")
       case nil where prospect.isResumed: state.plan = .goOn
       case nil where prospect.found != nil: state.plan = .beginNextRun
       case nil: state.plan = restarts ? .beginAnew : .begin
@@ -82,9 +64,9 @@ extension ExportPlan {
       state.plan = .refuse
       do {
         try refuse(error)
-        state.reason = .refusal("\(error)")
+        state.reason = "\(error)"
       } catch {
-        state.reason = .refusal((error as? ValidationError)?.message ?? "\(error)")
+        state.reason = (error as? ValidationError)?.message ?? "\(error)"
       }
       return (state, nil)
     }
@@ -99,12 +81,12 @@ extension ExportForecast.DestinationState {
     case .beginAnew: "an export begins anew, and its first commit takes away what is there"
     case .goOn: "an export goes on behind what is committed, \(held)"
     case .beginNextRun: "a complete export is there, \(held): another run of it begins"
-    case .refuse: "an export would be refused: \(reason?.words ?? "")"
+    case .refuse: "an export would be refused: \(reason ?? "")"
     case .nothing:
-      if case .complete = reason {
+      if reason == "complete" {
         "the whole export is there, \(held): nothing would be requested"
       } else {
-        "\(held) are there, which is all that \(reason?.words ?? "a limit") allows: nothing would be requested"
+        "\(held) are there, which is all that \(reason ?? "a limit") allows: nothing would be requested"
       }
     }
   }
