@@ -245,7 +245,10 @@ extension RequestEditor {
       throw PageError(
         .invalidArgument, "A range of items needs a page size: give the walk one.")
     }
-    base.headerFields[.range] = "\(offset)-\(offset.plus(pageSize - 1))"
+    // The unit is the caller's: `items=0-9`. PostgREST has it in another field.
+    let own = base.headerFields[.range] ?? ""
+    let unit = own.firstIndex(of: "=").map { own[...$0] } ?? ""
+    base.headerFields[.range] = "\(unit)\(offset)-\(offset.plus(pageSize - 1))"
   }
 
   /// Returns a header field's name; throws `invalidArgument` for a text that is none.
