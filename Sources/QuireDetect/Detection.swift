@@ -231,8 +231,11 @@ extension Pagination.Placement {
 extension Pagination.RequestRule {
   fileprivate var swift: String {
     var parts: [String] = []
-    if case .except(let names) = keep {
+    switch keep {
+    case .except(let names):
       parts.append("keep: .except([\(names.map(\.swiftLiteral).joined(separator: ", "))])")
+    case .none: parts.append("keep: .none")
+    case .all, .only: break
     }
     if let first { parts.append("first: \(first.string?.swiftLiteral ?? first.description)") }
     if let query = then?.set.query {

@@ -50,10 +50,11 @@ struct DetectionVerifier<Item: Sendable> {
       if let longer = try await verified(withoutTotalOf: candidate, &pages) {
         return (longer, true)
       }
-      if detector.mayBeFull, candidate.withoutTotal != nil {
+      if detector.mayBeFull || detector.mayCountPages, candidate.withoutTotal != nil {
         checked.confidence = min(candidate.confidence, .possible)
         checked.doubts.append(
-          "what looks like a total is as many as the page has, and may count this page alone")
+          "what looks like a total is as many as the page has, and may count "
+            + (detector.mayCountPages ? "pages" : "this page alone"))
         return (checked, false)
       }
       // If this is surely the last page, the other candidates need no check.
@@ -143,7 +144,7 @@ struct DetectionVerifier<Item: Sendable> {
       let check = try await check(longer.pagination, &pages), check.result.result == .confirmed
     else { return nil }
     (longer.check, longer.confidence) = (check.result, .verified)
-    longer.doubts.append("what looks like a total counts the items of the page alone")
+    longer.doubts.append("what looks like a total is not the number of the listing's items")
     return longer
   }
 
@@ -193,7 +194,8 @@ struct DetectionVerifier<Item: Sendable> {
       return Check(
         result: SecondPageCheck(
           refutes ? .refuted : .undecided, "A further page \(words). \(error.message)",
-          request: error.request ?? request))
+          request: error.request ?? request),
+        correction: error.isBadRequest ? pagination.sendingTokenAlone(after: first) : nil)
     }
   }
 
@@ -226,23 +228,51 @@ struct DetectionVerifier<Item: Sendable> {
         continue
       }
       try await loader(of: pagination).close(at: closing)
-      let longer = followed.exceedsTotal ? pagination.withoutItemTotal : nil
-      return switch step {
-      case .refuted(let words):
-        Check(
-          result: SecondPageCheck(.refuted, words),
-          correction: followed.beginsWithLastItem ? pagination.overlappingStart : nil)
-      case .undecided(let words): Check(result: SecondPageCheck(.undecided, words))
-      case .leads:
-        Check(
-          result: SecondPageCheck(.confirmed, followed.words + " another page follows."),
-          correction: longer, hasNextPage: true)
-      case .last:
-        Check(
-          result: SecondPageCheck(.confirmed, followed.words + " it is the last."),
-          correction: longer)
+      var longer = followed.exceedsTotal ? pagination.withoutItemTotal : nil
+      if case .last = step, longer == nil {
+        longer = try await goingOn(pagination, behind: answer, followed, &pages)
       }
+      return verdict(step, on: pagination, longer, followed)
     }
+  }
+
+  /// Returns the check that ends with a step; `longer` is the description without a total that its
+  /// pages disprove.
+  private func verdict(
+    _ step: FollowedPages.Step, on pagination: Pagination, _ longer: Pagination?,
+    _ followed: FollowedPages
+  ) -> Check {
+    switch step {
+    case .refuted(let words):
+      Check(
+        result: SecondPageCheck(.refuted, words),
+        correction: followed.beginsWithLastItem ? pagination.overlappingStart : nil)
+    case .undecided(let words): Check(result: SecondPageCheck(.undecided, words))
+    case .leads:
+      Check(
+        result: SecondPageCheck(.confirmed, followed.words + " another page follows."),
+        correction: longer, hasNextPage: true)
+    case .last:
+      Check(
+        result: SecondPageCheck(.confirmed, followed.words + " it is the last."),
+        correction: longer)
+    }
+  }
+
+  /// Returns the description without a total that ends the listing behind a full page, if the server
+  /// has another page there; nil otherwise.
+  private func goingOn(
+    _ pagination: Pagination, behind answer: PageAnswer, _ followed: FollowedPages,
+    _ pages: inout FetchedPages
+  ) async throws -> Pagination? {
+    guard pagination.next.isCounter, let count = followed.counts.last, count == followed.counts[0],
+      let longer = pagination.withoutItemTotal,
+      let position = try engine(of: longer).finder.continuation(after: answer, itemCount: count).next,
+      let asked = try? followed.engine.builder.request(at: position),
+      let further = try? await self.answer(to: asked, at: position, longer, &pages),
+      followed.hasOnlyNewItems(further)
+    else { return nil }
+    return longer
   }
 
   /// Returns the refutation of a description if the server counts in another way; nil otherwise.
@@ -374,7 +404,31 @@ extension Pagination {
   }
 }
 
+extension Pagination {
+  /// The description that sends a token without the other parameters of the first request, as
+  /// servers demand whose token has them in it: `nextPageKey` goes alone. Nil if there are none, or
+  /// if the parameter is not named like the token, so that the refusal may be about its name.
+  fileprivate func sendingTokenAlone(after first: PageAnswer) -> Pagination? {
+    guard case .body(let path) = next, case .query(let parameter, _) = send, request.keep == .all
+    else { return nil }
+    let name = PaginationVocabulary.normalized(parameter)
+    let isNamedAlike = PaginationVocabulary.names(of: path).contains { token in
+      token == name || token == "next" + name
+    }
+    let others = RequestEditor(first.request).query.pairs.contains { $0.name != parameter }
+    guard isNamedAlike, others else { return nil }
+    var alone = self
+    alone.request.keep = .none
+    return alone
+  }
+}
+
 extension PageError {
+  /// Whether the server said that the request is wrong, and not the place or the permission.
+  fileprivate var isBadRequest: Bool {
+    response.map { [400, 422].contains($0.status.code) } ?? false
+  }
+
   /// The status, if it says that the page does not exist; nil for other statuses.
   fileprivate var missingPageStatus: Int? {
     response.map(\.status.code).flatMap { [204, 404, 410, 416].contains($0) ? $0 : nil }

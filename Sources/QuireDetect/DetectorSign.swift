@@ -73,9 +73,14 @@ struct DetectorSign: Hashable {
     var parameters: [String] = []
     for node in outline.nodes where !node.isInList {
       if (alone + parameters).contains(where: { node.path.hasPrefix($0 + "/") }) { continue }
+      let name = telling(node)
+      // The object around an address is the sign already.
+      if name != node.name, signs.contains(where: { node.path.hasPrefix($0.place + "/") }) {
+        continue
+      }
       // Pages of items link to the first and last page for jumps. In a collection without items
       // such a link may be the beginning of the listing.
-      if hasList, ends.contains(PaginationVocabulary.normalized(node.name)) { continue }
+      if hasList, ends.contains(PaginationVocabulary.normalized(name)) { continue }
       if let sign = self.parameters(in: node, of: answer) {
         signs.append(sign)
         parameters.append(node.path)
@@ -84,8 +89,69 @@ struct DetectorSign: Hashable {
         signs += own.isEmpty ? keys(in: node, of: answer, outline, vocabulary) : own
       }
     }
-    return signs
+    let isTold = signs.contains { [.link, .field, .token].contains($0.kind) && $0.value != nil }
+    return isTold
+      ? signs
+      : signs + offsets(beside: signs, in: answer, outline, vocabulary)
+        + ownLinks(in: answer, outline).prefix(1)
   }
+
+  /// The name that tells what a value is: of a link's address, that of what is around it, as in
+  /// `<nextPage rdf:resource="…"/>`.
+  private static func telling(_ node: PageOutline.Node) -> String {
+    let names = node.path.split(separator: "/")
+    let isAddress = PaginationVocabulary.addresses.contains(
+      PaginationVocabulary.normalized(node.name))
+    return isAddress && names.count > 1 ? String(names[names.count - 2]) : node.name
+  }
+
+  /// Returns the signs of numbers called offset beside a flag that says that more follows, such as
+  /// `"has-more": true, "vid-offset": 204727`, unless the request says where the page starts: without
+  /// that, a first page starts at 0 or 1.
+  private static func offsets(
+    beside signs: [DetectorSign], in answer: PageAnswer, _ outline: PageOutline,
+    _ vocabulary: PaginationVocabulary
+  ) -> [DetectorSign] {
+    let containers = signs.filter { $0.kind == .flag && $0.saysMore(vocabulary) }
+      .map { PageOutline.container(of: $0.place) }
+    let sent = PaginationDetector.parameters(of: RequestEditor(answer.request))
+    return outline.nodes.compactMap { node in
+      let name = PaginationVocabulary.normalized(node.name)
+      guard node.kind == .scalar, !node.isInList, name.hasSuffix("offset"),
+        let number = node.value?.integer, number > 1,
+        containers.contains(PageOutline.container(of: node.path)),
+        !sent.contains(where: { vocabulary.isOffset($0.name) || $0.value.integer == number })
+      else { return nil }
+      return DetectorSign(kind: .token, name: name, place: node.path, value: node.value)
+    }
+  }
+
+  /// Returns the signs of links to the listing itself with further or other parameters, all of which
+  /// have digits, under a name that says nothing: `<URL>…?id_min=204727</URL>`.
+  private static func ownLinks(in answer: PageAnswer, _ outline: PageOutline) -> [DetectorSign] {
+    guard let own = try? URLReference(answer.request.url) else { return [] }
+    let sent = QueryString(own.query)
+    return outline.nodes.filter { node in
+      let name = PaginationVocabulary.normalized(node.name)
+      guard node.kind == .scalar, !node.isInList, let text = node.value?.string, isLink(text),
+        !ownNames.contains(where: name.contains), let link = try? URLReference(text),
+        link.path == own.path
+      else { return false }
+      let query = QueryString(link.query)
+      let others = query.pairs.compactMap { name, _ in
+        query[name].flatMap { $0 == sent[name] ? nil : $0 }
+      }.filter { $0 != "0" && $0 != "1" }
+      return !others.isEmpty && others.allSatisfy { $0.contains(where: \.isNumber) }
+        && sent.pairs.allSatisfy { query[$0.name] != nil }
+    }.map { node in
+      let names = (try? PagePath(node.path)).map(PaginationVocabulary.names(of:)) ?? []
+      return DetectorSign(
+        kind: .token, name: names.first ?? "", place: node.path, value: node.value)
+    }
+  }
+
+  /// Parts of names of links to the page itself, and to others than the next one.
+  private static let ownNames = ["canonical", "current", "first", "last", "perma", "prev", "self"]
 
   /// Returns the sign of an object whose members are the parameters of the next request, such as
   /// `"next_page_params": {"index": 3, …}`; nil for other nodes.
@@ -133,12 +199,13 @@ struct DetectorSign: Hashable {
   private static func signs(
     of node: PageOutline.Node, _ vocabulary: PaginationVocabulary
   ) -> [DetectorSign] {
-    let whole = PaginationVocabulary.normalized(node.name)
+    let told = telling(node)
+    let whole = PaginationVocabulary.normalized(told)
     // `oslc:nextPage` counts by what stands behind the namespace, where the whole name is unknown.
     let isKnown =
       vocabulary.flags[whole] != nil || vocabulary.next[whole] != nil
       || vocabulary.totals[whole] != nil
-    let local = node.name.split(separator: ":").last.map {
+    let local = told.split(separator: ":").last.map {
       PaginationVocabulary.normalized(String($0))
     }
     let name = isKnown ? whole : local ?? whole

@@ -9,7 +9,7 @@ extension PageClient {
   /// Makes one request, and up to three more for each of at most `checks` descriptions, in order,
   /// until one is confirmed: all items of its second and third page are new, or the listing ends
   /// there. A refuted description is only a guess. If none is confirmed, `checks` is more than 1
-  /// and another page may follow, up to eight further requests send many parameters at once, and
+  /// and another page may follow, up to ten further requests send many parameters at once, and
   /// about ten more find the parameter that the server heeds. Reads at most 16 MiB of a page, and
   /// follows links by the link policy.
   ///

@@ -22,15 +22,22 @@ extension PaginationDetector {
       switch sign.kind {
       case .link: routes.append(Pagination.Route(.linkHeader, send: .url))
       case .token: routes += self.routes(for: sign)
+      case .field where sign.isLink:
+        routes.append(Pagination.Route(.header(sign.place), send: .url))
       case .field:
         var places = vocabulary.nextFields[sign.name]?.ranked ?? []
         if let name = vocabulary.continuationName(inField: sign.name) {
           let spelled = Self.withoutNext(Self.words(of: name, inField: sign.place))
           places += ownPlacements(for: name, base: Self.base(of: name))
           places += [.query(spelled)] + (vocabulary.next[name]?.ranked ?? [])
-          places.append(.query(Self.camel(spelled.words)))
+          places.insert(.query(Self.camel(spelled.words)), at: min(2, places.count))
+          // A server that tells the cursor in `X-Cursor-Next` may read it from `X-Cursor`.
+          let words = sign.place.split(separator: "-").filter { $0.lowercased() != "next" }
+          if words.joined(separator: "-") != sign.place {
+            places.insert(.header(words.joined(separator: "-")), at: min(3, places.count))
+          }
         }
-        routes += Self.unique(places).prefix(3).map {
+        routes += Self.unique(places).prefix(4).map {
           Pagination.Route(.header(sign.place), send: $0)
         }
       case .flag, .total, .pages: continue
@@ -91,7 +98,7 @@ extension PaginationDetector {
         if case .jsonBody(let path) = $0 { body.value(at: path) != nil } else { false }
       }
       placements =
-        filled + bodyMembers(for: sign, plain, body)
+        filled + variables(for: sign, plain, body) + bodyMembers(for: sign, plain, body)
         + Self.startParameters(for: plain).compactMap(Self.jsonBody)
         + (isKnown ? own + guessed + alike : own + alike + guessed)
         + [Self.jsonBody(last)].compactMap(\.self) + [.jsonBody("/cursor")]
@@ -101,10 +108,13 @@ extension PaginationDetector {
         (isKnown ? guessed + [.form(plain)] : [.form(plain)] + guessed) + [.form("cursor")]
     case .none, .xml, .bytes:
       placements =
-        counters(at: sign.value) + jsonAPIParameters(plain) + containerParameter(for: sign, plain)
+        counters(at: sign.value) + jsonAPIParameters(plain) + besidePrefixedSize(plain)
+        + containerParameter(for: sign, plain)
         + Self.startParameters(for: plain).map { .query($0) } + (isKnown ? [] : [.query(plain)])
         + queryPlacements(known, spelled: spelled).prefix(2) + parametersSpelledAlike(spelled)
         + [.query(plain), .query(last)]
+        // `vid-offset` goes to `vidOffset`.
+        + (plain.contains("-") ? [.query(Self.camel(plain.words))] : [])
         // A "next page" that is no number and no link is mostly taken as a cursor.
         + (name.hasSuffix("page") && sign.value?.integer == nil
           ? [.query("cursor"), .query("page_cursor")] : [])
@@ -123,6 +133,13 @@ extension PaginationDetector {
     return Self.unique(["page[\(plain)]", "page[cursor]", "page[after]"].map { .query($0) })
   }
 
+  /// Returns the name of a token, spelled like the request's page size if that has a prefix:
+  /// `page.token` beside `page.size`.
+  private func besidePrefixedSize(_ plain: String) -> [Pagination.Placement] {
+    let name = plain.lowercased() == "next" ? "cursor" : plain
+    return relatives(named: [name])
+  }
+
   /// Returns the name of a token, prefixed with its container's name if that is `pagination`:
   /// `pagination.key` for `{"pagination": {"next_key": …}}`.
   private func containerParameter(for sign: DetectorSign, _ plain: String) -> [Pagination.Placement]
@@ -134,6 +151,25 @@ extension PaginationDetector {
     return parameters.contains { $0.spelled.hasPrefix("\(around).") }
       || vocabulary.next[sign.name] == nil
       ? [.query("\(around).\(name)")] : []
+  }
+
+  /// Returns the variables of a GraphQL query that are named like a token, whether the request gives
+  /// them a value or not: `/variables/nextToken` for `query($nextToken: String)`.
+  private func variables(for sign: DetectorSign, _ plain: String, _ body: JSONValue)
+    -> [Pagination.Placement]
+  {
+    guard let query = body["query"]?.string else { return [] }
+    let declared = query.split(separator: "$").dropFirst().compactMap { part -> String? in
+      let name = part.prefix { $0.isLetter || $0.isNumber || $0 == "_" }
+      return part.dropFirst(name.count).drop(while: \.isWhitespace).first == ":"
+        ? String(name) : nil
+    }
+    let alike = [sign.name, PaginationVocabulary.normalized(plain)]
+    let named = declared.filter { alike.contains(PaginationVocabulary.normalized($0)) }
+    let usual = declared.filter {
+      vocabulary.tokenParameters.contains(PaginationVocabulary.normalized($0))
+    }
+    return (named + usual).compactMap { try? PagePath("/variables/" + $0) }.map { .jsonBody($0) }
   }
 
   /// Returns the member of the request's JSON at the place where the page has its token:

@@ -318,7 +318,9 @@ extension PaginationDetector {
 
   /// Whether a number is the page's own start, such as `"offset": 0`.
   private func isEcho(_ value: JSONValue, at source: Pagination.ValueSource) -> Bool {
-    guard case .body = source else { return false }
+    guard case .body(let path) = source,
+      !signs.contains(where: { $0.kind == .token && $0.place == path.text })
+    else { return false }
     return source.names.contains { vocabulary.isEcho(value, named: $0) }
   }
 

@@ -169,6 +169,25 @@ extension PaginationDetector {
     }.first
   }
 
+  /// Returns the member of the request's JSON for a value that the answer repeats within what is
+  /// called like pages: `/page/current` for `{"meta": {"page": {"current": 1}}}`.
+  static func nestedMember(_ echo: PageOutline.Node) -> Pagination.Placement? {
+    let names = echo.path.split(separator: "/").suffix(2)
+    guard names.count == 2, let around = names.first,
+      PaginationVocabulary.normalized(String(around)).hasPrefix("pag")
+    else { return nil }
+    return (try? PagePath("/" + names.joined(separator: "/"))).map { .jsonBody($0) }
+  }
+
+  /// Returns these names, spelled like the request's page size, if that has a prefix.
+  func relatives(named names: [String]) -> [Pagination.Placement] {
+    parameters.flatMap { parameter -> [Pagination.Placement] in
+      guard case .query = parameter.placement else { return [] }
+      return names.compactMap { PaginationVocabulary.relative(ofSize: parameter.spelled, named: $0) }
+        .map { .query($0) }
+    }
+  }
+
   /// The usual names of page sizes.
   static let sizes: Set<String> = [
     "count", "first", "limit", "max", "maxresults", "pagesize", "perpage", "rows", "size", "take",
@@ -188,6 +207,26 @@ extension PaginationDetector {
       let beside = try? PagePath(PageOutline.container(of: path.text) + own)
     else { return (try? PagePath("/" + own)).map { .jsonBody($0) } ?? .query(name) }
     return .jsonBody(beside)
+  }
+
+  /// Whether a plain "total" is as many as the page has items, and beside the page's number and no
+  /// page size: as many pages may be there.
+  var mayCountPages: Bool {
+    let count = outline.countedList(vocabulary)?.count
+    return exactTotals.contains { total in
+      let container = PageOutline.container(of: total.sign.place)
+      let hasSize = outline.nodes.contains { node in
+        Self.sizes.contains(PaginationVocabulary.normalized(node.name))
+          && PageOutline.container(of: node.path) == container
+      }
+      return total.sign.name == "total" && total.count == count && !hasSize
+        && isBesidePageNumber(total.sign)
+    }
+  }
+
+  func isBesidePageNumber(_ sign: DetectorSign) -> Bool {
+    let container = PageOutline.container(of: sign.place)
+    return echoes(of: .page).contains { $0.path.dropLast($0.name.count) == container }
   }
 
   /// Whether the page may be a full one: it has as many items as the request asks for, by a parameter

@@ -270,8 +270,7 @@ extension PaginationDetector {
     guard sign.kind == .total, let total = sign.value?.count,
       let count = outline.countedList(vocabulary)?.count, total < count
     else { return false }
-    let container = PageOutline.container(of: sign.place)
-    return echoes(of: .page).contains { $0.path.dropLast($0.name.count) == container }
+    return isBesidePageNumber(sign)
   }
 
   // MARK: Observations
@@ -429,10 +428,13 @@ extension PaginationDetector {
 
   /// Returns parameters named like the values that the answer repeats, plain or in brackets after
   /// the name of their container, unless the request has them: Strapi has `"pagination": {"page":
-  /// 1}`, and takes `pagination[page]`.
+  /// 1}`, and takes `pagination[page]`. In a body of JSON, they are members of such a container.
   func repeatedParameters(of kind: Count) -> [Pagination.Placement] {
-    guard answer.request.body == .none else { return [] }
     let echoes = echoes(of: kind).prefix(2)
+    if case .json = answer.request.body {
+      return echoes.compactMap(Self.nestedMember).filter { sent.value(at: $0) == nil }
+    }
+    guard answer.request.body == .none else { return [] }
     return (echoes.map(Self.parameter) + echoes.compactMap(Self.nestedParameter))
       .filter { sent.value(at: $0) == nil }
   }

@@ -61,10 +61,7 @@ struct PaginationVocabulary: Sendable {
   /// `first` beside `max`.
   private var besideSize: [String: Placements] = [:]
   /// Names of page numbers, from presets and elsewhere.
-  private(set) var pageNames: Set<String> = [
-    "curpage", "current", "currentpage", "p", "pageid", "pageindex", "pageno", "pagenr", "pagenum",
-    "pagenumber", "pg", "pn", "startpage",
-  ]
+  private(set) var pageNames = PaginationVocabulary.composedPageNames()
   /// Names of offsets, from presets and composed of common words.
   private(set) var offsetNames = PaginationVocabulary.composedOffsetNames()
   /// Names of parameters that take tokens.
@@ -191,6 +188,18 @@ struct PaginationVocabulary: Sendable {
       "lastpage", "lastvisiblepage", "maxpage", "numberofpages", "numpages", "pagecount", "pages",
       "pagestotal", "pagetotal", "totalpage", "totalpages",
     ] { names[name] = .pages }
+    return names
+  }
+
+  /// Returns names of page numbers: `page` with words around it, such as `currentPageIndex` and
+  /// `pageNo`, and some that stand alone.
+  private static func composedPageNames() -> Set<String> {
+    var names: Set<String> = ["current", "p", "pg", "pn"]
+    for start in ["", "cur", "current", "start"] {
+      for end in ["", "id", "index", "no", "nr", "num", "number"] {
+        names.insert(start + "page" + end)
+      }
+    }
     return names
   }
 
@@ -325,7 +334,9 @@ struct PaginationVocabulary: Sendable {
   func continuationName(inField name: String) -> String? {
     let known = next.keys.filter { $0.count >= 8 && $0.hasPrefix("next") && name.hasSuffix($0) }
       .max { $0.count < $1.count }
-    return known
+    // `X-Pagination-Cursor-Next`.
+    let turned = ["cursor", "marker", "token"].first { name.hasSuffix($0 + "next") }
+    return known ?? turned.map { "next" + $0 }
       ?? ["aftercursor", "continuationtoken", "cursor"]
       .first { name.hasSuffix($0) && !Self.isOfOtherPage(name) }
   }
@@ -356,6 +367,9 @@ struct PaginationVocabulary: Sendable {
       })
   }
 
+  /// Normalized names that only mean "a link": what is around it tells which.
+  static let addresses: Set<String> = ["href", "rdfresource", "resource", "uri", "url"]
+
   /// Returns the last name of a path in each format, skipping names such as `href` that only mean
   /// "a link".
   static func names(of path: PagePath) -> [String] { names(of: path.text) }
@@ -370,7 +384,7 @@ struct PaginationVocabulary: Sendable {
           return "next"
         }
         let name = normalized(String(Substring(step.utf8.prefix { $0 != UInt8(ascii: "[") })))
-        if !["href", "url", "value", "", "0"].contains(name) { return name }
+        if !addresses.contains(name), !["value", "", "0"].contains(name) { return name }
       }
       return nil
     }

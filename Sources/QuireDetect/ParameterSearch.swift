@@ -25,12 +25,14 @@ extension PaginationDetector {
     let counted = {
       self.counted(items, first: self.firstOffset, $0).withoutTotal(self.declaredItems)
     }
-    let tokens = signs.filter { $0.kind == .token && !$0.isLink && $0.value != nil }
+    let tokens = signs.filter { $0.isContinuation && !$0.isLink && $0.value != nil }
+      .compactMap(\.source)
     let groups =
-      tokens.prefix(2).compactMap { sign in
-        (try? PagePath(sign.place)).map { path in
-          group(Self.cursors + Self.tokens) { continued(items, by: .body(path), $0) }
-        }
+      tokens.prefix(2).flatMap { next in
+        [
+          relatives(named: Self.cursors + Self.tokens).map { continued(items, by: next, $0) },
+          group(Self.cursors + Self.tokens) { continued(items, by: next, $0) },
+        ]
       } + [
         group(Self.offsets, counted), group(Self.pages, numbered),
         group(Self.familyOffsets, counted) + group(Self.familyPages, numbered),
@@ -129,8 +131,19 @@ extension PaginationDetector {
     "pagination_token", "paginationToken", "page_cursor", "pageCursor", "search_after",
     "searchAfter", "scroll_id", "scrollId", "bookmark", "anchor", "state", "until", "since", "from",
     "start", "key", "offset", "page", "skip", "skip_token", "skipToken", "$skiptoken",
-    "resumptionToken", "cursorMark",
+    "resumptionToken", "cursorMark", "pos",
   ]
+}
+
+extension DetectorSign {
+  /// The place of a token as a continuation; nil for other signs.
+  fileprivate var source: Pagination.Next? {
+    switch kind {
+    case .field: .header(place)
+    case .token: (try? PagePath(place)).map { .body($0) }
+    case .link, .flag, .total, .pages: nil
+    }
+  }
 }
 
 extension DetectionVerifier {

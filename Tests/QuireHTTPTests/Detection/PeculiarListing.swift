@@ -13,6 +13,7 @@ struct PeculiarListing: Sendable {
     var url: String
     var query: QueryString
     var body: JSONValue
+    var fields: HTTPFields
     var ordinal: Int
 
     func number(_ name: String) -> Int? { query[name].flatMap { Int($0) } }
@@ -35,7 +36,7 @@ struct PeculiarListing: Sendable {
     return answer(
       Request(
         url: request.url, query: QueryString(try URLReference(request.url).query), body: body,
-        ordinal: ordinal))
+        fields: request.head.headerFields, ordinal: ordinal))
   }
 
   // MARK: Pages
@@ -62,7 +63,7 @@ struct PeculiarListing: Sendable {
 
   static let all: [PeculiarListing] =
     misleading + volatile + refusing + asked + slices + pageCounts
-    + otherFormats + illusory + ended + documented + surveyed + unusual
+    + otherFormats + illusory + ended + documented + surveyed + unusual + uncommon
 
   // MARK: Ends and lists that are none
 
