@@ -53,15 +53,15 @@ public enum JSONValue: Hashable, Sendable {
     }
   }
 
-  /// The truth value, read leniently: `true`, `1`, `"true"`, `"1"` and `"yes"`, and their
+  /// The truth value, read leniently: `true`, `1`, `"true"`, `"1"`, `"yes"` and `"y"`, and their
   /// opposites; nil for anything else.
   public var boolean: Bool? {
     switch self {
     case .bool(let value): value
     case .number(let text), .string(let text):
       switch text.lowercased() {
-      case "true", "1", "yes": true
-      case "false", "0", "no": false
+      case "true", "1", "yes", "y": true
+      case "false", "0", "no", "n": false
       default: nil
       }
     case .null, .array, .object: nil

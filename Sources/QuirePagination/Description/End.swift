@@ -146,15 +146,15 @@ extension Pagination.End: Block {
 extension Pagination {
   /// A flag with which the server says whether more follows.
   ///
-  /// The value is read leniently: `true`, `1`, `"true"`, `"1"`, `"yes"` and their opposites. In
-  /// JSON, a rule with defaults is just its source; otherwise `{"source": …, "continuesWhile":
+  /// The value is read leniently: `true`, `1`, `"true"`, `"1"`, `"yes"`, `"y"` and their opposites.
+  /// In JSON, a rule with defaults is just its source; otherwise `{"source": …, "continuesWhile":
   /// false, "ifAbsent": "end"}`.
   public struct FlagRule: Hashable, Sendable {
-    /// The meaning of a missing or unreadable flag.
+    /// The meaning of a missing flag.
     public enum Absence: String, Hashable, Sendable, CaseIterable {
-      /// Ignore it: the other rules decide. The default.
+      /// Ignore it, also if it is neither true nor false: the other rules decide. The default.
       case ignore
-      /// It is the end.
+      /// It is the end. A flag that is neither true nor false is the error `shape`.
       case end
     }
 

@@ -99,17 +99,30 @@ package struct AnswerReader: EnginePart {
   enum Flag { case more, end }
 
   /// Returns the result of all flags, in which the end wins; nil if they say nothing.
+  ///
+  /// Throws `shape` for a flag that is neither true nor false where a missing one is the end.
   func flag(in answer: PageAnswer) throws -> Flag? {
     var verdict: Flag?
     for case .flag(let rule) in pagination.end {
-      let value = try answer.value(at: rule.source, items: items)?.boolean
-      switch value {
+      let value = try answer.value(at: rule.source, items: items)
+      switch value?.boolean {
       case rule.continuesWhile?: verdict = .more
       case nil where rule.ifAbsent == .ignore: break
+      case nil:
+        if let value, !value.isBlank { throw Self.unreadableFlag(value) }
+        return .end
       default: return .end
       }
     }
     return verdict
+  }
+
+  private static func unreadableFlag(_ value: JSONValue) -> PageError {
+    PageError(
+      .shape,
+      "What says whether another page follows is \"\(ServerText(value.plainText, limit: 80))\", and "
+        + "neither true nor false. Data may be missing: check the flag in the description's \"end\".",
+      remedies: [Remedy(.end)])
   }
 
   /// Returns whether a rule `lastPage` says that the page is the last one.

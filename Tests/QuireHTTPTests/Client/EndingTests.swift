@@ -62,6 +62,24 @@ struct EndingTests {
 
   // MARK: Empty bodies
 
+  @Test("A flag that is neither true nor false is no end, whatever a missing one means")
+  func unreadableFlag() async throws {
+    for (absence, isRefused) in [(Pagination.FlagRule.Absence.end, true), (.ignore, false)] {
+      let pagination = Pagination(
+        next: .pageNumber, send: .query("page"),
+        end: [.flag("/more", ifAbsent: absence), .emptyPage], items: "/items")
+      let run = await run(pagination, [page([1], "\"more\":\"some\""), page([])])
+      #expect(run.pages.first == [1])
+      #expect(run.error?.code == (isRefused ? .shape : nil), "\(absence)")
+      #expect(run.error?.message.contains("some") ?? !isRefused)
+    }
+    let ended = await run(
+      Pagination(
+        next: .pageNumber, send: .query("page"), end: [.flag("/more", ifAbsent: .end)],
+        items: "/items"), [page([1], "\"more\":\"\"")])
+    #expect(ended.error == nil && ended.requests.count == 1)
+  }
+
   @Test("12-L1, H15, J10: a 200 without a body is no page, first or later, whatever tells the end")
   func emptyBody() async {
     let link = ["Link": "</l?p=2>; rel=\"next\""]
