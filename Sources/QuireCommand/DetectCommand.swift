@@ -13,9 +13,10 @@ struct DetectCommand: AsyncParsableCommand {
     abstract: "Find out from one answer how a listing is paged.",
     discussion: """
       Names a preset or puts a description together, says what speaks for it and how sure it is \
-      (verified, likely or possible), and prints the command line and the Swift line to use. The \
-      second and the third page are asked for to be sure; nothing else is. Where the answer does not \
-      tell, or what it tells is refuted, it says what the answer has, and the exit status is 1.
+      (verified, likely or possible), and prints the command line and the Swift line to use. To be \
+      sure, it asks for the second and the third page and for one behind the last; where that fails, \
+      it tries common parameters. Where the answer does not tell, or what it tells is refuted, it \
+      says what the answer has, and the exit status is 1.
       """)
 
   @OptionGroup var request: RequestArguments

@@ -50,11 +50,14 @@ struct DetectionVerifier<Item: Sendable> {
       if let longer = try await verified(withoutTotalOf: candidate, &pages) {
         return (longer, true)
       }
-      if detector.mayBeFull || detector.mayCountPages, candidate.withoutTotal != nil {
-        checked.confidence = min(candidate.confidence, .possible)
-        checked.doubts.append(
-          "what looks like a total is as many as the page has, and may count "
-            + (detector.mayCountPages ? "pages" : "this page alone"))
+      if candidate.withoutTotal != nil {
+        if detector.mayBeFull || detector.mayCountPages {
+          checked.confidence = min(candidate.confidence, .possible)
+          checked.doubts.append(
+            "what looks like a total is as many as the page has, and may count "
+              + (detector.mayCountPages ? "pages" : "this page alone"))
+        }
+        // The server may heed the parameter of another candidate.
         return (checked, false)
       }
       // If this is surely the last page, the other candidates need no check.
@@ -101,31 +104,11 @@ struct DetectionVerifier<Item: Sendable> {
       }
       (pagination, check) = (other, again)
     }
-    if check.hasNextPage { pagination = try await addingEndRule(to: pagination) }
-    return (pagination, check)
-  }
-
-  /// Returns the description of counted pages with an end rule for what the server sends after the
-  /// last page: no page, or the last page again. Requests a page far behind the end, unless the
-  /// answers declare the end.
-  private func addingEndRule(to pagination: Pagination) async throws -> Pagination {
-    let engine = try engine(of: pagination)
-    let count = try FollowedPages.items(of: first, engine).count
-    guard let position = pagination.positionBeyondEnd,
-      engine.finder.continuation(after: first, itemCount: count).total == nil
-    else { return pagination }
-    var other = pagination
-    do {
-      let answer = try await answer(to: try engine.builder.request(at: position))
-      let further = try FollowedPages.items(of: answer, engine).count
-      // A full page may be one of a listing that long, or of a server that counts no further.
-      guard further > 0, further < count else { return pagination }
-      other.end.append(.noNewItems())
-    } catch let error as PageError {
-      guard let status = error.missingPageStatus else { return pagination }
-      other.end.append(.status([status]))
+    if check.result.result == .confirmed {
+      pagination = try await endingBehindAll(pagination)
+      if check.hasNextPage { pagination = try await addingEndRule(to: pagination) }
     }
-    return other
+    return (pagination, check)
   }
 
   /// The answers to requests for further pages.
@@ -228,10 +211,7 @@ struct DetectionVerifier<Item: Sendable> {
         continue
       }
       try await loader(of: pagination).close(at: closing)
-      var longer = followed.exceedsTotal ? pagination.withoutItemTotal : nil
-      if case .last = step, longer == nil {
-        longer = try await goingOn(pagination, behind: answer, followed, &pages)
-      }
+      let longer = followed.exceedsTotal ? pagination.withoutItemTotal : nil
       return verdict(step, on: pagination, longer, followed)
     }
   }
@@ -257,22 +237,6 @@ struct DetectionVerifier<Item: Sendable> {
         result: SecondPageCheck(.confirmed, followed.words + " it is the last."),
         correction: longer)
     }
-  }
-
-  /// Returns the description without a total that ends the listing behind a full page, if the server
-  /// has another page there; nil otherwise.
-  private func goingOn(
-    _ pagination: Pagination, behind answer: PageAnswer, _ followed: FollowedPages,
-    _ pages: inout FetchedPages
-  ) async throws -> Pagination? {
-    guard pagination.next.isCounter, let count = followed.counts.last, count == followed.counts[0],
-      let longer = pagination.withoutItemTotal,
-      let position = try engine(of: longer).finder.continuation(after: answer, itemCount: count).next,
-      let asked = try? followed.engine.builder.request(at: position),
-      let further = try? await self.answer(to: asked, at: position, longer, &pages),
-      followed.hasOnlyNewItems(further)
-    else { return nil }
-    return longer
   }
 
   /// Returns the refutation of a description if the server counts in another way; nil otherwise.
@@ -386,25 +350,6 @@ extension Pagination {
 }
 
 extension Pagination {
-  /// The position of a page that hardly any listing has; nil if pages are not counted, or another rule
-  /// ends them.
-  fileprivate var positionBeyondEnd: Position? {
-    let saysEnd = end.contains { rule in
-      switch rule {
-      case .emptyPage, .shortPage, .total: false
-      default: true
-      }
-    }
-    guard !saysEnd else { return nil }
-    return switch next {
-    case .pageNumber: Bookmark(.page(1_000_000)).position
-    case .offset: Bookmark(.offset(1_000_000)).position
-    default: nil
-    }
-  }
-}
-
-extension Pagination {
   /// The description that sends a token without the other parameters of the first request, as
   /// servers demand whose token has them in it: `nextPageKey` goes alone. Nil if there are none, or
   /// if the parameter is not named like the token, so that the refusal may be about its name.
@@ -427,11 +372,6 @@ extension PageError {
   /// Whether the server said that the request is wrong, and not the place or the permission.
   fileprivate var isBadRequest: Bool {
     response.map { [400, 422].contains($0.status.code) } ?? false
-  }
-
-  /// The status, if it says that the page does not exist; nil for other statuses.
-  fileprivate var missingPageStatus: Int? {
-    response.map(\.status.code).flatMap { [204, 404, 410, 416].contains($0) ? $0 : nil }
   }
 
   /// Returns the description that also ends with this refusal, if nothing but an empty

@@ -44,10 +44,14 @@ extension PageOutline {
   private func likelyList(
     _ vocabulary: PaginationVocabulary, where isMeant: (Node) -> Bool
   ) -> Node? {
-    let best = nodes.filter { $0.kind == .list && !$0.isInList }
-      .filter { $0.count > 0 && isMeant($0) }
+    let lists = nodes.filter { $0.kind == .list && !$0.isInList && $0.count > 0 }
+    let best = lists.filter(isMeant)
       .max { Self.worth(of: $0, vocabulary) < Self.worth(of: $1, vocabulary) }
-    return best.flatMap { Self.worth(of: $0, vocabulary) > 0 ? $0 : nil }
+    return best.flatMap { list in
+      // `messages` beside nothing else are a chat's.
+      let isAlone = lists.count == 1 && list.count > 1 && !Self.isNeverItems(list)
+      return isAlone || Self.worth(of: list, vocabulary) > 0 ? list : nil
+    }
   }
 
   /// Returns the outline without lists whose only element is the page rather than an item, as in
@@ -98,6 +102,10 @@ extension PageOutline {
     "author", "category", "columns", "contributor", "errors", "fields", "included", "link", "links",
     "messages", "metadata", "schema", "sort", "warnings",
   ]
+  private static func isNeverItems(_ list: Node) -> Bool {
+    ["errors", "link", "links", "warnings"].contains(PaginationVocabulary.normalized(list.name))
+  }
+
   /// Names of what accompanies the items with all that is in it: `/facets/tag` is a list of counts.
   fileprivate static let asides: Set<String> = [
     "aggregations", "aggs", "breadcrumbs", "facet", "facetcounts", "facetfields", "facets",

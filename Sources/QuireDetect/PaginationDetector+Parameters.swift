@@ -209,6 +209,23 @@ extension PaginationDetector {
     return .jsonBody(beside)
   }
 
+  /// The total of the first page that ends a description; nil if it has none, or if a flag tells the
+  /// end.
+  func declaredEnd(of pagination: Pagination) -> (kind: Total.Kind, count: Int)? {
+    func value(_ source: Pagination.ValueSource) -> JSONValue? {
+      lookups.value(at: source, items: pagination.items)
+    }
+    var total: (kind: Total.Kind, count: Int)?
+    for rule in pagination.end {
+      switch rule {
+      case .flag(let flag): if value(flag.source)?.boolean != nil { return nil }
+      case .total(let end): total = total ?? value(end.source)?.count.map { (end.kind, $0) }
+      default: break
+      }
+    }
+    return total
+  }
+
   /// Whether a plain "total" is as many as the page has items, and beside the page's number and no
   /// page size: as many pages may be there.
   var mayCountPages: Bool {

@@ -176,5 +176,27 @@ extension PeculiarListing {
       let page = request.number("page") ?? 1
       return .json("{\"page\":\(page),\"total\":20,\"items\":\(items((page - 1) * size))}")
     },
+    .init(name: "pages from 0, and the number of the last one", isFound: true) { request in
+      let page = request.number("page") ?? 0
+      return .json("{\"page\":\(page),\"lastPage\":4,\"items\":\(items(page * size))}")
+    },
+    .init(name: "a count that is neither of items nor of pages", isFound: true) { request in
+      let page = request.number("page") ?? 1
+      return .json("{\"count\":3,\"page\":\(page),\"items\":\(items((page - 1) * size))}")
+    },
+    .init(name: "a total of nine items, as many as the page has", isFound: true) { request in
+      let start = ((request.number("page") ?? 1) - 1) * 9
+      let own = max(0, min(9, count - start))
+      return .json("{\"total\":\(own),\"results\":\(items(start, count: 9))}")
+    },
+    .init(name: "pages of which the last comes again behind it", isFound: true) { request in
+      let page = min(request.number("page") ?? 1, 5)
+      return .json(
+        "{\"page\":\(page),\"total_pages\":5,\"items\":\(items((page - 1) * size))}")
+    },
+    .init(name: "a chat's messages, newest first", isFound: true) { request in
+      let start = request.number("before").map { 901 - $0 } ?? 0
+      return .json("{\"messages\":\(items(start) { "{\"id\":\(900 - $0)}" })}")
+    },
   ]
 }
