@@ -94,6 +94,10 @@ package final class PostgresConnection: @unchecked Sendable {
   /// Whether the last failure was a lock of another program, which was waited for.
   var isLocked: Bool { failureState == "55P03" }
 
+  /// Whether the last failure was a column that a table does not have, or one without the index
+  /// that `ON CONFLICT` needs.
+  var lacksColumn: Bool { failureState == "42703" || failureState == "42P10" }
+
   /// The longest wait for a lock by one statement. It is short, because nothing can end it.
   static let lockWait: Duration = .seconds(2)
 

@@ -125,6 +125,12 @@ struct PostgresLedger {
     try connection.query("DELETE FROM _quire_units WHERE \"table\" = $1", [table])
   }
 
+  /// Throws if others have changed the table so that no rows can be written to it.
+  func checkTable(_ record: LedgerRow?) throws {
+    guard let record else { return }
+    try PostgresTable(self, isStaged: false, stored: record.columns).check()
+  }
+
   /// Throws if the table was created with other settings, or not by an export, or is missing.
   func check(_ record: LedgerRow?) throws {
     let exists = try exists(table)

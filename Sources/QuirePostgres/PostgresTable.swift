@@ -90,6 +90,22 @@ struct PostgresTable {
 
   // MARK: Definition
 
+  /// Throws `.damaged` if others have taken away a column of the table, or the index of its key.
+  func check() throws {
+    guard applied == tableColumns.columns, !tableColumns.columns.isEmpty else { return }
+    let values = repeatElement("NULL", count: tableColumns.names.count).joined(separator: ", ")
+    do {
+      // The server looks for both when it plans the statement, which is not executed.
+      try connection.execute(
+        """
+        EXPLAIN INSERT INTO \(name.quotedName) (\(tableColumns.names.joined(separator: ", "))) \
+        VALUES (\(values))\(tableColumns.conflictClause)
+        """)
+    } catch let error as SinkError where connection.lacksColumn {
+      throw SinkError.altered(sink.table, of: "The database", error.message)
+    }
+  }
+
   /// Returns the type of a column. A key needs a type with an order, which JSON does not have.
   private func declaration(_ column: TableColumns.Column) -> String {
     isKey(column) && column.type == .json ? "text" : column.type.postgresName

@@ -158,6 +158,7 @@ struct PostgresUnits {
     guard row.round < lease.round else { return stored == nil }
     let record = restarts ? nil : stored
     if restarts { try ledger.removeAll() } else { try check(record) }
+    try ledger.checkTable(record)
     if restarts || forgetsUnits { try forgetUnits() }
     // An earlier round that was never completed is discarded.
     if sink.mode == .replace, let record, record.checkpoint.isComplete || !isBegun(record) {

@@ -14,6 +14,7 @@ struct PostgresWriter {
   func open() throws -> Checkpoint? {
     let record = try ledger.read()
     try ledger.check(record)
+    try ledger.checkTable(record)
     return record?.checkpoint
   }
 

@@ -138,6 +138,17 @@ struct SQLiteTable {
 
   // MARK: Definition
 
+  /// Throws `.damaged` if others have taken away a column of the table, or the index of its key.
+  func check(_ database: Database) throws {
+    guard applied == tableColumns.columns else { return }
+    do {
+      // SQLite looks for both when it compiles the statement.
+      _ = try database.makeStatement(sql: upsert)
+    } catch let error as DatabaseError where error.resultCode == .SQLITE_ERROR {
+      throw SinkError.altered(sink.table, of: sink.path, "SQLite: \(error.message ?? "").")
+    }
+  }
+
   private func create(_ database: Database) throws {
     // Includes the columns that others added to the table that this one replaces: later, only few
     // kinds of columns can be added to rows.

@@ -54,6 +54,7 @@ final class SQLiteWriter: @unchecked Sendable {
     isStaged = record.staged != nil
     live = record.columns
     table = try SQLiteTable(name, sink, database, stored: record.staged ?? record.columns)
+    try table.check(database)
   }
 
   /// Writes items into a transaction that stays open.

@@ -99,6 +99,29 @@ import Testing
     #expect(await code(PostgresSink("postgres://127.0.0.1:1/x", table: "t")) == "writeFailed")
   }
 
+  @Test(
+    "16-Table: a table of PostgreSQL that lacks a column or its key's index is named before any request")
+  func refusesAlteredTable() async throws {
+    for change in [
+      "ALTER TABLE t DROP COLUMN b", "ALTER TABLE t RENAME COLUMN b TO c", "DROP INDEX t_id_idx",
+    ] {
+      let schema = try Schema()
+      let sink = schema.sink(key: "/id")
+      try await schema.write(sink, [#"{"id":1,"b":2}"#], completes: false)
+      try schema.rows(change)
+      await #expect { _ = try await sink.open(SinkOpening()) } throws: { error in
+        SinkError.Code.damaged ~= error && "\(error)".contains("is not as an export left it")
+      }
+      try await schema.write(sink, [#"{"id":2,"b":3}"#], restarts: true)
+      #expect(try schema.rows("SELECT * FROM t") == ["2|3"], "\(change)")
+    }
+    let schema = try Schema()
+    try await schema.write(schema.sink(key: "/id"), [#"{"id":1,"b":2}"#], completes: false)
+    try schema.rows("ALTER TABLE t ADD COLUMN mine int NOT NULL DEFAULT 7")
+    try await schema.write(schema.sink(key: "/id"), [#"{"id":2,"b":3}"#])
+    #expect(try schema.rows("SELECT * FROM t ORDER BY id") == ["1|2|7", "2|3|7"])
+  }
+
   @Test("16-Exact: a server that crashes between commits costs no item and no run")
   func survivesCrash() async throws {
     let server = try PostgresServer()

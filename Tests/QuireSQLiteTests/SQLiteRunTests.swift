@@ -311,6 +311,28 @@ import Testing
     #expect(await code(SQLiteSink("/nowhere/x.db", table: "t")) == "writeFailed")
   }
 
+  @Test("16-Table: a table that lacks a column or the index of its key is named before any request")
+  func refusesAlteredTable() async throws {
+    for change in [
+      "ALTER TABLE t DROP COLUMN b", "ALTER TABLE t RENAME COLUMN b TO c", "DROP INDEX _quire_key_t",
+    ] {
+      let tables = try Tables()
+      let sink = tables.sink(key: "/id")
+      try await tables.write(sink, [#"{"id":1,"b":2}"#], completes: false)
+      try tables.execute(change)
+      await #expect { _ = try await sink.open(SinkOpening()) } throws: { error in
+        SinkError.Code.damaged ~= error && "\(error)".contains("is not as an export left it")
+      }
+      try await tables.write(sink, [#"{"id":2,"b":3}"#], restarts: true)
+      #expect(try tables.rows("SELECT * FROM t") == ["i2|i3"], "\(change)")
+    }
+    let tables = try Tables()
+    try await tables.write(tables.sink(key: "/id"), [#"{"id":1,"b":2}"#], completes: false)
+    try tables.execute("ALTER TABLE t ADD COLUMN mine; ALTER TABLE t RENAME COLUMN b TO B")
+    try await tables.write(tables.sink(key: "/id"), [#"{"id":2,"b":3}"#])
+    #expect(try tables.rows("SELECT * FROM t") == ["i1|i2|null", "i2|i3|null"])
+  }
+
   @Test(
     "16-Table: an item that the columns do not hold as they are changes them, wherever in a page it stands"
   )

@@ -33,6 +33,17 @@ extension SinkError {
       "\(database) has a checkpoint of the table \(table), but the table is gone. Begin anew, or restore "
         + "the database from a copy. Nothing was requested.")
   }
+
+  /// Returns the error for a table that others have changed so that no export can write to it.
+  /// `reason` is what the database says, as a sentence.
+  package static func altered(
+    _ table: String, of database: String, _ reason: String
+  ) -> SinkError {
+    SinkError(
+      .damaged,
+      "\(database) has a table \(table) that is not as an export left it. \(reason) Change it back, or "
+        + "begin anew. Nothing was requested.")
+  }
 }
 
 /// A row of `_quire`, the table that has a row for each table of a database that exports write: its
