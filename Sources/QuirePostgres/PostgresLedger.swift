@@ -65,13 +65,18 @@ struct PostgresLedger {
     """
 
   /// Whether the current schema has a table or a view of a name.
-  func exists(_ name: String) throws -> Bool {
+  func exists(_ name: String) throws -> Bool { try kind(of: name) != nil }
+
+  /// Returns what the current schema has by a name, as in `DROP TABLE`; nil if it is no table or view.
+  private func kind(of name: String) throws -> String? {
     try connection.query(
       """
-      SELECT 1 FROM pg_class c WHERE c.relname = $1 AND c.relkind IN ('r', 'v', 'm', 'p', 'f') \
+      SELECT CASE c.relkind WHEN 'v' THEN 'VIEW' WHEN 'm' THEN 'MATERIALIZED VIEW' \
+      WHEN 'f' THEN 'FOREIGN TABLE' ELSE 'TABLE' END \
+      FROM pg_class c WHERE c.relname = $1 AND c.relkind IN ('r', 'v', 'm', 'p', 'f') \
       AND c.relnamespace = (SELECT oid FROM pg_namespace WHERE nspname = current_schema())
       """, [name]
-    ).isEmpty == false
+    ).first?[0]
   }
 
   func read(locking: Bool = false) throws -> LedgerRow? {
@@ -115,8 +120,8 @@ struct PostgresLedger {
   func dropStaged() throws { try drop(stagedName) }
 
   private func drop(_ name: String) throws {
-    guard try exists(name) else { return }
-    try connection.execute("DROP TABLE \(name.quotedName)")
+    guard let kind = try kind(of: name) else { return }
+    try connection.execute("DROP \(kind) \(name.quotedName)")
   }
 
   /// Removes the checkpoints of all units of work, whose items are gone.

@@ -151,6 +151,16 @@ import Testing
     #expect(try schema.rows("SELECT a FROM t") == ["3"])
   }
 
+  @Test("16-Exact: to begin anew in PostgreSQL takes the place of a view, too")
+  func replacesViews() async throws {
+    for kind in ["VIEW", "MATERIALIZED VIEW"] {
+      let schema = try Schema()
+      try schema.rows("CREATE \(kind) t AS SELECT 1 AS a")
+      try await schema.write(schema.sink(), [#"{"a":2}"#], restarts: true)
+      #expect(try schema.rows("SELECT * FROM t") == ["2"], "\(kind)")
+    }
+  }
+
   @Test("16-Exact: a commit that the server ends for a deadlock is made again")
   func commitsAgain() async throws {
     let schema = try Schema()
