@@ -69,28 +69,27 @@ struct PostgresRows {
         asTextIn: .postgres, isKey: columns.isKey(place), to: &values)
     case .number: values.append(contentsOf: member.text)
     case .string: escape(member.text)
-    case .escapedString, .invalidUnicodeString:
-      scratch.removeAll(keepingCapacity: true)
-      JSONText.append(member.text, to: &scratch)
-      if member.kind == .invalidUnicodeString {
-        scratch = Array(String(decoding: scratch, as: UTF8.self).utf8)
-        item.add(member, to: &rest)
-      } else if scratch.contains(0) {
-        item.add(member, to: &rest)
-      }
-      let text = scratch
-      escape(text)
-    case .container:
-      scratch.removeAll(keepingCapacity: true)
-      item.append(member, to: &scratch)
-      if JSONText.hasUnstorableEscapes(member.text) {
-        // A NUL or half a surrogate pair would fail each query that looks into the column.
-        JSONText.replaceUnstorableEscapes(in: &scratch)
-        item.add(member, to: &rest)
-      }
-      escapeWritten()
+    case .escapedString, .invalidUnicodeString, .container:
+      addEscaped(member, of: item, isKey: columns.isKey(place))
     }
     cells[place] = (count, start..<values.count)
+  }
+
+  /// Appends a value that may have escapes. Where these are such that PostgreSQL cannot hold them, they
+  /// are replaced, and `rest` has the value as it was written. So has a key, because two keys must
+  /// not become one.
+  private mutating func addEscaped(_ member: RawMember, of item: TableItem, isKey: Bool) {
+    scratch.removeAll(keepingCapacity: true)
+    let isHeld = TableDialect.postgres.holds(member)
+    if !isHeld { item.add(member, to: &rest) }
+    if member.kind == .container || isKey && !isHeld {
+      item.append(member, to: &scratch)
+      // A NUL or half a surrogate pair would fail each query that looks into the column.
+      if !isHeld, !isKey { JSONText.replaceUnstorableEscapes(in: &scratch) }
+    } else {
+      JSONText.append(member.text, to: &scratch)
+    }
+    escapeWritten()
   }
 
   private mutating func addOwn(_ item: TableItem) {
@@ -112,7 +111,7 @@ struct PostgresRows {
     cells[place] = (count, start..<values.count)
   }
 
-  /// Appends JSON text, and replaces invalid UTF-8 in it, which PostgreSQL refuses.
+  /// Appends the text in `scratch`, and replaces invalid UTF-8 in it, which PostgreSQL refuses.
   private mutating func escapeWritten() {
     if !scratch.withUnsafeBufferPointer({ isUTF8($0) }) {
       scratch = Array(String(decoding: scratch, as: UTF8.self).utf8)

@@ -14,8 +14,9 @@ import QuirePagination
 /// values; no column becomes narrower. The column `_rest` has, as JSON, what no column can hold:
 /// members beyond the 300th, because a row of PostgreSQL has 8 KiB, a second member of a name, and
 /// texts with the character NUL or half a surrogate pair. These have ␀ or U+FFFD for it in their
-/// columns, even inside objects and arrays, because `->>` fails on a `json` value with NUL. Items
-/// that are not objects are in the column `value`.
+/// columns, even inside objects and arrays, because `->>` fails on a `json` value with NUL; in a key
+/// they are JSON as the server wrote it, so that different keys differ. Items that are not objects
+/// are in the column `value`.
 ///
 /// The table `_quire` in the same schema holds the checkpoints, one row for each table. Items are
 /// written by `COPY`. If the connection is lost, as by a restart of the server, the sink

@@ -14,6 +14,8 @@ struct SQLiteRow {
   private let pointer: OpaquePointer
   private let connection: OpaquePointer?
   private let types: [ColumnType]
+  /// Whether each column holds a part of the key.
+  private let isKey: [Bool]
   /// The number of the last row that has a value in each column.
   private var seen: [Int]
   private var mark = 0
@@ -25,6 +27,7 @@ struct SQLiteRow {
     pointer = statement.sqliteStatement
     connection = database.sqliteConnection
     types = columns.columns.map(\.type)
+    isKey = columns.columns.indices.map { columns.isKey($0) }
     seen = Array(repeating: 0, count: types.count)
   }
 
@@ -92,7 +95,12 @@ struct SQLiteRow {
       result = bindScratch(at: index)
     case .invalidUnicodeString:
       scratch.removeAll(keepingCapacity: true)
-      JSONText.append(member.text, to: &scratch)
+      if isKey[place] {
+        // As it was written: two keys must not become one.
+        item.append(member, to: &scratch)
+      } else {
+        JSONText.append(member.text, to: &scratch)
+      }
       scratch = Array(String(decoding: scratch, as: UTF8.self).utf8)
       item.add(member, to: &rest)
       result = bindScratch(at: index)

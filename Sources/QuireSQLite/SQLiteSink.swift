@@ -16,7 +16,8 @@ import QuirePagination
 /// column becomes narrower. Names that differ only in case, or equal those of the sink's own
 /// columns, get a number: `ID`, `id_2`. The column `_rest` has, as JSON, what no column can hold:
 /// members beyond SQLite's limit of columns, a second member of a name, texts with half a surrogate
-/// pair. Items that are not objects are in the column `value`.
+/// pair, which in a key are JSON as the server wrote it, so that different keys differ. Items that
+/// are not objects are in the column `value`.
 ///
 /// The table `_quire` holds the checkpoints, one row for each table. Readers, and exports into
 /// other tables of the database, continue: a transaction is open only while a commit writes.

@@ -319,6 +319,18 @@ import Testing
     }
   }
 
+  @Test("16-Key: keys that differ only in what PostgreSQL cannot hold are different keys")
+  func tellsUnheldKeysApart() async throws {
+    let schema = try Schema()
+    let keys = [
+      #""b\ud800""#, #""b\ud801""#, #""b\ufffd""#, #""a\u0000""#, #""a␀""#, #"{"a":"\u0000"}"#,
+      #"{"a":"␀"}"#,
+    ]
+    let items = keys.enumerated().map { #"{"id":\#($1),"n":\#($0)}"# }
+    for _ in 0..<2 { try await schema.write(schema.sink(key: "/id"), items) }
+    #expect(try schema.rows("SELECT n FROM t ORDER BY n") == (0..<7).map { "\($0)" })
+  }
+
   @Test("16-Table: NUL and half surrogate pairs in objects do not make queries of PostgreSQL fail")
   func holdsUnheld() async throws {
     let schema = try Schema()

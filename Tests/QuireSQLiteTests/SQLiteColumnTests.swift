@@ -212,8 +212,17 @@ import Testing
     for _ in 0..<2 { try await tables.write(sink, [line]) }
     #expect(
       try tables.rows(#"SELECT "u/id", title, o, _rest FROM t"#) == [
-        "a\u{FFFD}|x\u{FFFD}|" + #"{"t":"\ud83d"}|{"u/id":"a\ud83d","title":"x\ud83d"}"#
+        #""a\ud83d"|x\#u{FFFD}|{"t":"\ud83d"}|{"u/id":"a\ud83d","title":"x\ud83d"}"#
       ])
+  }
+
+  @Test("16-Key: keys that differ only in what a column cannot hold are different keys")
+  func tellsHalfPairsApart() async throws {
+    let tables = try Tables()
+    let keys = [#""b\ud800""#, #""b\ud801""#, #""b\ufffd""#, #""a\u0000""#, #""a␀""#]
+    try await tables.write(
+      tables.sink(key: "/id"), keys.enumerated().map { #"{"id":\#($1),"n":\#($0)}"# })
+    #expect(try tables.rows("SELECT n FROM t ORDER BY n") == ["i0", "i1", "i2", "i3", "i4"])
   }
 
   @Test(

@@ -226,7 +226,7 @@ private func isEqual(
 
 extension TableDialect {
   /// Returns whether a column can hold the text of a value unchanged.
-  func holds(_ member: RawMember) -> Bool {
+  package func holds(_ member: RawMember) -> Bool {
     switch member.kind {
     case .invalidUnicodeString: false
     case .escapedString: holdsNUL || !JSONText.hasNUL(member.text)
