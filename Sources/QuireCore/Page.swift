@@ -197,6 +197,8 @@ package struct PageHead: Sendable {
   package var endDoubt: PageError?
   /// Where the items lie, when they do not follow one another from `position` on.
   package var origins: [ItemOrigins]?
+  /// Called by the reader that read the page on a guess, once it is asked for; nil on other pages.
+  package var onDelivery: (@Sendable () -> Void)?
   /// The receipts to confirm once the page is consumed.
   package var receipts: [PageReceipt] = []
   var consumedCount: ConsumedCount?

@@ -60,6 +60,28 @@ struct ParallelWireTests {
     #expect(report.warnings.isEmpty)
   }
 
+  @Test("12-A2: a page that was read on a guess and dropped leaves the report as it is without it")
+  func dropsGuesses() async throws {
+    // The server gives five of ten items, so the first page counts as the last; it comes last.
+    let server = try FaultServer { request in
+      let answer = FaultStep.respond(
+        "{\"items\":[1,2,3,4,5]}", headers: [("Content-Type", "application/json")])
+      return request.target.contains("offset=")
+        ? [answer, .mark("answered")] : [.stallUntilReached("answered", times: 3), answer]
+    }
+    defer { server.stop() }
+    let transport = CurlTransport(CurlTransport.Configuration())
+    let pagination = Pagination(
+      next: .offset, send: .query("offset"), end: [.shortPage], items: "/items",
+      size: Pagination.PageSize(.query("limit")))
+    let walk = PageClient(transport: transport).cursor(
+      of: Int.self, at: server.url(), pagination: pagination, pageSize: 10
+    ).parallel(4).walk()
+    #expect(try await walk.collect() == [1, 2, 3, 4, 5])
+    #expect(walk.report.warnings.map(\.code) == [.shortFirstPage])
+    await transport.shutdown()
+  }
+
   @Test("12-A5: the limit of all connections holds a window as well, and is named likewise")
   func total() async throws {
     let server = try server(holding: 3)

@@ -118,7 +118,7 @@ final class ParallelReader<Item: Sendable>: DerivedReader {
   }
 
   private func launch(_ position: Position, isGuess: Bool, _ state: inout State) -> Read {
-    let urgency = ReadUrgency(.guess)
+    let urgency = ReadUrgency(isGuess ? .guess : ReadUrgency.current?.level ?? .waited)
     let task = ReadUrgency.$current.withValue(urgency) {
       Task { [base, stopwatch] in
         let begin = stopwatch.elapsed()
@@ -139,6 +139,8 @@ final class ParallelReader<Item: Sendable>: DerivedReader {
     _ answer: (page: Page<Item>?, time: Duration), _ read: Read
   ) -> Page<Item>? {
     var page = answer.page
+    page?.head.onDelivery?()
+    page?.head.onDelivery = nil
     state.withLock { state in
       state.hasDelivered = true
       // The warning would be wrong where pages are read one by one anyway.

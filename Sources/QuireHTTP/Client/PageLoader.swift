@@ -281,7 +281,15 @@ package final class PageLoader<Item: Sendable>: PageReader {
   ) {
     page.head.position = position
     page.head.beginsAnew = isFirst && fetch.recovery == .restarted
-    audit?.saw(page.head, page.items.count + (isFirst ? position.itemOffset : 0))
+    if let audit {
+      let (head, count) = (page.head, page.items.count + (isFirst ? position.itemOffset : 0))
+      // A page that is read on a guess may come before those in front of it, or be dropped.
+      if ReadUrgency.current?.level == .guess {
+        page.head.onDelivery = { audit.saw(head, count) }
+      } else {
+        audit.saw(head, count)
+      }
+    }
     finish(&page.head, of: fetch, at: position)
     if let next = page.hasMoreParts ? page.next : nil { keep(fetch, at: next) }
     if !fetch.indexes.isEmpty { keepIndexes(of: fetch) }
