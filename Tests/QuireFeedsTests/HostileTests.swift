@@ -420,6 +420,25 @@ struct HostileTests {
     )
   }
 
+  @Test("17-Html: every text of a feed and of its entries is sanitised")
+  func everyText() throws {
+    func text(_ name: String) -> String {
+      "<\(name) type='html'>&lt;b onclick=x>\(name)&lt;/b>&lt;script>x&lt;/script></\(name)>"
+    }
+    let feed = ["title", "subtitle", "rights"].map(text).joined()
+    let entry = ["title", "summary", "content", "rights"].map(text).joined()
+    let page = try parsed(
+      "<feed xmlns='http://www.w3.org/2005/Atom'>\(feed)<entry>\(entry)</entry></feed>",
+      FeedOptions(html: .sanitized))
+    let (found, first) = (page.feed, try #require(page.entries.first))
+    #expect(
+      [found.title, found.subtitle, found.rights].map { $0?.value }
+        == ["<b>title</b>", "<b>subtitle</b>", "<b>rights</b>"])
+    #expect(
+      [first.title, first.summary, first.content, first.rights].map { $0?.value }
+        == ["<b>title</b>", "<b>summary</b>", "<b>content</b>", "<b>rights</b>"])
+  }
+
   @Test("17-Html: references without a semicolon are read as browsers read them")
   func openReferences() throws {
     let text = FeedText("Caf&eacute &copy2020 &notit; &#8217s &foo &T", kind: .html)

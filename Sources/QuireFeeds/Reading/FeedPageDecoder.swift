@@ -276,8 +276,7 @@ struct FeedPageDecoding: PageDecoding {
     var parsed = parsed
     let sanitizer = HTMLSanitizer()
     for index in parsed.entries.indices { parsed.entries[index].rewrite(options.html, sanitizer) }
-    parsed.feed.title = parsed.feed.title.map { $0.rewritten(options.html, sanitizer) }
-    parsed.feed.subtitle = parsed.feed.subtitle.map { $0.rewritten(options.html, sanitizer) }
+    parsed.feed.rewrite(options.html, sanitizer)
     return parsed
   }
 

@@ -134,6 +134,14 @@ extension FeedText {
   }
 }
 
+extension Feed {
+  mutating func rewrite(_ html: FeedOptions.HTML, _ sanitizer: HTMLSanitizer) {
+    title = title.map { $0.rewritten(html, sanitizer) }
+    subtitle = subtitle.map { $0.rewritten(html, sanitizer) }
+    rights = rights.map { $0.rewritten(html, sanitizer) }
+  }
+}
+
 extension FeedEntry {
   mutating func rewrite(_ html: FeedOptions.HTML, _ sanitizer: HTMLSanitizer) {
     title = title.map { $0.rewritten(html, sanitizer) }
