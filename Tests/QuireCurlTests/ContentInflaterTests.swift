@@ -102,6 +102,27 @@ struct ContentInflaterTests {
     #expect(inflater.produced <= TransferLimits.api.inflateRatioFloor + (64 << 10))
   }
 
+  @Test("a sitemap of numbered addresses is no bomb to a reader of feeds, and a bomb still is one")
+  func numberedAddresses() throws {
+    var sitemap = "<urlset>"
+    for number in 100_000..<120_000 {
+      sitemap += """
+        <url>
+          <loc>https://www.example.com/shop/products/category/item-\(number).html</loc>
+          <lastmod>2024-01-01T00:00:00+00:00</lastmod>
+          <changefreq>daily</changefreq>
+          <priority>0.8</priority>
+        </url>
+
+        """
+    }
+    let text = Array(sitemap.utf8)
+    let wire = Gzip.member(text)
+    #expect(text.count / wire.count > 50)
+    #expect(try inflate(wire, limits: .feed) == text)
+    #expect(failure(Gzip.bomb(8 << 20), limits: .feed) == .limitExceeded)
+  }
+
   @Test("a hundred thousand empty members decode to nothing")
   func emptyMembers() throws {
     let member = Gzip.member([])

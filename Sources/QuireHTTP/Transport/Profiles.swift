@@ -19,10 +19,10 @@ extension TransferLimits {
   public static let export = TransferLimits(
     wireBytes: 256 << 20, decodedBytes: 1 << 30, inflateRatio: 200, inflateRatioFloor: 4 << 20)
 
-  /// Limits for feeds of unknown hosts: 15 MiB on the wire and 32 MiB decoded, inflated at most 50
-  /// times.
+  /// Limits for feeds of unknown hosts: 15 MiB on the wire and 32 MiB decoded, inflated at most 200
+  /// times, because the addresses of a sitemap may be inflated 70 times.
   public static let feed = TransferLimits(
-    headerBytes: 32 << 10, wireBytes: 15 << 20, decodedBytes: 32 << 20, inflateRatio: 50)
+    headerBytes: 32 << 10, wireBytes: 15 << 20, decodedBytes: 32 << 20, inflateRatio: 200)
 }
 
 extension DecodingLimits {

@@ -412,7 +412,7 @@ struct BudgetLimitTests {
           connect: .seconds(10), head: .seconds(15), stall: .seconds(10), total: .seconds(30)))
     let (feed, export) = (TransferLimits.feed, TransferLimits.export)
     #expect(feed.headerBytes == 32 << 10 && feed.wireBytes == 15 << 20)
-    #expect(feed.decodedBytes == 32 << 20 && feed.inflateRatio == 50)
+    #expect(feed.decodedBytes == 32 << 20 && feed.inflateRatio == 200)
     #expect(export.wireBytes == 256 << 20 && export.decodedBytes == 1 << 30)
     #expect(export.inflateRatio == 200 && export.inflateRatioFloor == 4 << 20)
     let configuration = PageClient.Configuration.export
