@@ -168,7 +168,7 @@ struct DateScanner {
     time.hour = time.hour % 12 + (word.hasPrefix("pm") ? 12 : 0)
   }
 
-  /// Reads `Z`, `+hh:mm`, `-hhmm`, `+hh`, a name, or a name followed by an offset, such as `GMT+2`
+  /// Reads `Z`, `+hh:mm`, `-hhmm`, `-hmm`, `+hh`, a name, or a name followed by an offset, such as `GMT+2`
   /// and `EST -0500`.
   mutating func zone() -> Zone? {
     let start = rest
@@ -190,7 +190,9 @@ struct DateScanner {
   private mutating func offset() -> Zone? {
     let start = rest
     let sign = take("+") ? 1 : take("-") ? -1 : 0
-    guard sign != 0, let hours = number(upTo: 2) else {
+    // Three digits are `hmm`: the zero before the hour was left out.
+    let count = rest.prefix(while: Self.isDigit).count
+    guard sign != 0, let hours = number(upTo: count == 3 ? 1 : 2) else {
       rest = start
       return nil
     }
@@ -202,6 +204,6 @@ struct DateScanner {
     }
     return Zone(
       seconds: sign * (hours * 3_600 + (minutes ?? 0) * 60),
-      isInRFC822: !hasColon && minutes != nil)
+      isInRFC822: !hasColon && minutes != nil && count == 4)
   }
 }
