@@ -125,6 +125,34 @@ struct HabitTests {
     #expect(atom.entries[0].summary?.value == "s")
   }
 
+  @Test("17-Modules: spaces around a namespace do not count")
+  func spacedNamespaces() throws {
+    let feed = try parsed(
+      """
+      <rss xmlns:i=" http://www.itunes.com/DTDs/PodCast-1.0.dtd" xmlns:d=" http://purl.org/dc/elements/1.1/ ">
+      <channel><i:author>Ann</i:author><item><d:creator>Bob</d:creator></item></channel></rss>
+      """)
+    #expect(feed.feed.authors.map(\.name) == ["Ann"])
+    #expect(feed.entries.first?.authors.map(\.name) == ["Bob"])
+  }
+
+  @Test(
+    "17-Rss: a feed's author comes before who owns or hosts it, in whatever order they are written",
+    arguments: [
+      (["webmaster", "owner", "author"], "Ann"), (["owner", "webmaster"], "Olga"),
+      (["author", "owner"], "Ann"), (["webmaster"], "Wim"),
+    ])
+  func whoIsAuthor(parts: [String], expected: String) throws {
+    let elements = [
+      "webmaster": "<webMaster>w@a.test (Wim)</webMaster>",
+      "owner": "<itunes:owner><itunes:name>Olga</itunes:name></itunes:owner>",
+      "author": "<itunes:author>Ann</itunes:author>",
+    ]
+    let written = parts.compactMap { elements[$0] }.joined()
+    let feed = try parsed("<rss version='2.0'><channel>\(written)</channel></rss>").feed
+    #expect(feed.authors.map(\.name) == [expected])
+  }
+
   @Test("17-Rss: the items of several channels are entries of one feed, which the first describes")
   func channels() throws {
     let page = try parsed(

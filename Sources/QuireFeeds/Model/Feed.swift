@@ -29,8 +29,8 @@ public struct Feed: Hashable, Sendable {
   public var links: [FeedLink]
   /// The language. RSS: `language`; `dc:language`; Atom: `xml:lang`; JSON Feed: `language`.
   public var language: String?
-  /// The authors. Atom: `author`, `contributor`; RSS: `managingEditor`, `webMaster`, `dc:creator`,
-  /// `itunes:author`, `itunes:owner`; JSON Feed: `authors`, `author`.
+  /// The authors. Atom: `author`, `contributor`; JSON Feed: `authors`, `author`; RSS:
+  /// `managingEditor`, else `dc:creator` or `itunes:author`, else `itunes:owner`, else `webMaster`.
   public var authors: [FeedPerson]
   /// A large picture. Atom: `logo`; RSS: `image/url`; JSON Feed: `icon`; else `itunes:image`.
   public var icon: String?

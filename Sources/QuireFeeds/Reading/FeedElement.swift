@@ -264,11 +264,13 @@ extension FeedElement {
     }
   }
 
-  /// Returns the namespace in lowercase, with `http`, and without a closing slash or number sign.
+  /// Returns the namespace in lowercase, with `http`, and without spaces around it and a closing
+  /// slash or number sign.
   private static func key(of namespace: String?) -> String {
     // Only the start is compared: a page may have a million names in one long namespace, and no
     // known namespace is as long as this.
-    var key = String(decoding: (namespace ?? "").utf8.prefix(256), as: UTF8.self).lowercased()
+    let start = (namespace ?? "").utf8.drop { $0 == 0x20 }.prefix(256)
+    var key = String(decoding: start, as: UTF8.self).lowercased()
     while key.last == "/" || key.last == "#" || key.last == " " { key.removeLast() }
     if key.hasPrefix("https://") { key = "http" + key.dropFirst(5) }
     return key.hasPrefix("http://purl.org/atom/ns") ? "http://purl.org/atom/ns" : key

@@ -16,6 +16,10 @@ extension FeedXMLReader {
     var authors: [FeedPerson] = []
     /// The managing editors, who come before other authors.
     var editors: [FeedPerson] = []
+    /// Those who are responsible for something else, and come after all authors: the owner of a
+    /// podcast before the webmaster.
+    var owner: FeedPerson?
+    var webmaster: FeedPerson?
     var iTunesImage: String?
     var copyright: FeedText?
     var period = 0
@@ -62,7 +66,7 @@ extension FeedXMLReader {
       // An Atom author whose namespace is missing.
       feed.authors.add(person(node, scope))
     case .editor, .author: fallback.editors.add(node.text.map(FeedPerson.init(rss:)))
-    case .webmaster: fallback.authors.add(node.text.map(FeedPerson.init(rss:)))
+    case .webmaster: fallback.webmaster = node.text.map(FeedPerson.init(rss:))
     case .atomAuthor: feed.authors.add(person(node, scope))
     case .atomContributor: feed.authors.add(contributor(node, scope))
     case .pubDate: feed.published = feed.published ?? date(node, as: .rfc822)
@@ -118,7 +122,7 @@ extension FeedXMLReader {
       fallback.subtitle = fallback.subtitle ?? text(node, scope)
     case .dcCreator, .itunesAuthor:
       fallback.authors.add(node.text.map(FeedPerson.init(rss:)))
-    case .itunesOwner: fallback.authors.add(person(node, scope))
+    case .itunesOwner: fallback.owner = person(node, scope)
     case .podcastPerson: feed.authors.add(podcastPerson(node, scope))
     case .dcRights: fallback.copyright = text(node, scope)
     case .dcSubject: feed.categories.add(node.text.map { FeedCategory($0) })
@@ -251,7 +255,8 @@ extension FeedXMLReader {
     feed.icon = feed.icon ?? fallback.iTunesImage
     feed.authors = fallback.editors + feed.authors
     if !feed.authors.contains(where: { $0.role == nil }) {
-      feed.authors = fallback.authors.prefix(1) + feed.authors
+      let others = [fallback.authors.first, fallback.owner, fallback.webmaster].compactMap(\.self)
+      feed.authors = others.prefix(1) + feed.authors
     }
     if feed.categories.isEmpty { feed.categories = fallback.keywords }
     if fallback.period > 0 {
