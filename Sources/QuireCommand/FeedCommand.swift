@@ -93,7 +93,7 @@ struct FeedCommand: AsyncParsableCommand {
     do {
       try await interruptible {
         if discover {
-          try printer.print(try await client.discoverFeeds(at: url))
+          try printer.print(try await client.discoverFeeds(at: url, options: options))
         } else {
           let listing = client.feed(
             at: url, options: options, headers: requested.headers, secrets: requested.secrets)

@@ -81,6 +81,11 @@ struct DiscoveryTests {
       page:
         "<link rel=alternate type=application/rss+xml href='javascript:x()'><link rel=alternate type=application/rss+xml href=/ok>",
       expected: ["/ok"]),
+    Case(
+      name: "addresses where no feed can be requested are none",
+      page:
+        "<link rel=feed href='file:///etc/x'><link rel=feed href='ftp://a.test/f'><link rel=feed href=/f>",
+      expected: ["/f"]),
   ]
 
   @Test("17-Discovery: the feeds of a web page are found, and nothing else", arguments: cases)
@@ -136,6 +141,62 @@ struct DiscoveryTests {
     let found = try await PageClient(transport: web).discoverFeeds(at: "https://a.test/")
     #expect(found.map(\.url) == ["https://b.test/s.xml", "https://a.test/t.xml"])
     #expect(found.allSatisfy { $0.origin == .robots })
+  }
+
+  /// The title of a feed, as a web page in windows-1251 has it: "Лента".
+  private static let ribbon: [UInt8] = [0xCB, 0xE5, 0xED, 0xF2, 0xE0]
+
+  @Test(
+    "17-Discovery: the title of a feed is read in the encoding of its web page",
+    arguments: [
+      ("", "text/html; charset=windows-1251"), ("<meta charset='windows-1251'>", "text/html"),
+      (
+        "<script charset=utf-8></script><meta http-equiv=Content-Type content='text/html; charset=cp1251'>",
+        nil
+      ),
+    ])
+  func encodings(head: String, type: String?) async throws {
+    let link = "<html>\(head)<link rel=feed href=/f title='"
+    let page = Array(link.utf8) + Self.ribbon + Array("'>".utf8)
+    let web = ByteWeb(page, type)
+    let found = try await PageClient(transport: web).discoverFeeds(at: "https://a.test/")
+    #expect(found.map(\.title) == ["Лента"])
+  }
+
+  @Test(
+    "17-Discovery: a web page in UTF-16 has its feeds", arguments: [[0xFF, 0xFE], [0xFE, 0xFF]])
+  func wide(mark: [UInt8]) async throws {
+    let units = Array("<html><link rel=feed href=/f title=Лента>".utf16)
+    let page = units.flatMap { unit in
+      let (high, low) = (UInt8(unit >> 8), UInt8(unit & 0xFF))
+      return mark[0] == 0xFF ? [low, high] : [high, low]
+    }
+    let web = ByteWeb(mark + page, "text/html")
+    let found = try await PageClient(transport: web).discoverFeeds(at: "https://a.test/")
+    #expect(found.map(\.title) == ["Лента"] && found.map(\.url) == ["https://a.test/f"])
+  }
+
+  @Test("17-Discovery: a byte order mark hides no sitemap of robots.txt")
+  func markedRobots() async throws {
+    let web = FeedWeb([
+      "https://a.test/": "<html>Welcome</html>",
+      "https://a.test/robots.txt": "\u{FEFF}Sitemap: /s.xml\nSitemap: ftp://a.test/t.xml",
+    ])
+    let found = try await PageClient(transport: web).discoverFeeds(at: "https://a.test/")
+    #expect(found.map(\.url) == ["https://a.test/s.xml"])
+  }
+
+  @Test("17-Discovery: a feed that is found is read by the options that are given")
+  func limited() async throws {
+    let client = PageClient(transport: FeedWeb(["https://a.test/f": rssPage([1, 2, 3])]))
+    var options = FeedOptions()
+    options.limits.items = 2
+    let error = await #expect(throws: PageError.self) {
+      _ = try await client.discoverFeeds(at: "https://a.test/f", options: options)
+    }
+    #expect(error?.code == .limitExceeded)
+    options.limits.items = 3
+    #expect(try await client.discoverFeeds(at: "https://a.test/f", options: options).count == 1)
   }
 
   @Test(
@@ -230,5 +291,21 @@ struct DiscoveryTests {
   func jsonList() {
     let error = #expect(throws: PageError.self) { try parsed("[{\"id\":\"1\"}]") }
     #expect(error?.code == .unexpectedMediaType && error?.message.contains("JSON Feed") == true)
+  }
+}
+
+/// A transport that answers every address with the same bytes.
+private struct ByteWeb: HTTPTransport {
+  let body: [UInt8]
+  let type: String?
+
+  init(_ body: [UInt8], _ type: String?) { (self.body, self.type) = (body, type) }
+
+  func send(_ request: TransportRequest) async throws -> TransportResponse {
+    var fields = HTTPFields()
+    if let type { fields[.contentType] = type }
+    return TransportResponse(
+      head: HTTPResponse(status: .ok, headerFields: fields), framing: .explicit,
+      body: .bytes(body))
   }
 }

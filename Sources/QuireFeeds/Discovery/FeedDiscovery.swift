@@ -48,10 +48,14 @@ extension PageClient {
   /// sitemaps that `/robots.txt` names are returned, or `/sitemap.xml`. Returns at most a thousand
   /// feeds.
   ///
+  /// `options` are how a feed is read that is found at the address or at one of the paths.
+  ///
   /// Throws if the page cannot be read, or is a feed or a list that cannot be; if the server refuses
   /// further requests (429, 503); and if none of the paths leads to a feed, the first error of one
   /// that was not simply missing (404, 410).
-  public func discoverFeeds(at url: String) async throws -> [DiscoveredFeed] {
+  public func discoverFeeds(
+    at url: String, options: FeedOptions = FeedOptions()
+  ) async throws -> [DiscoveredFeed] {
     var client = self
     if !client.configuration.headers.contains(.accept) {
       client.configuration.headers[.accept] = "text/html, " + FeedListing.accept
@@ -60,7 +64,7 @@ extension PageClient {
     let answer = try await client.response(
       to: PageRequest(url: url), decoder: BytesPageDecoder())
     if let list = try Self.subscriptions(in: answer) { return list }
-    if let own = try Self.feed(in: answer) { return [own] }
+    if let own = try Self.feed(in: answer, options) { return [own] }
     let page = WebPage(answer)
     if !page.feeds.isEmpty { return page.feeds }
     if !page.anchors.isEmpty { return page.anchors }
@@ -68,14 +72,17 @@ extension PageClient {
       // Credentials are for the requested server, not for one that it redirects to.
       client.configuration.headers = client.configuration.headers.harmlessElsewhere
     }
-    return try await client.feedsAtUsualPaths(of: answer.url)
+    return try await client.feedsAtUsualPaths(of: answer.url, options)
   }
 
   /// Returns the answer as a feed; nil if it is none. Throws if it is one that cannot be read.
-  private static func feed(in answer: Response) throws -> DiscoveredFeed? {
+  private static func feed(
+    in answer: Response, _ options: FeedOptions
+  ) throws -> DiscoveredFeed? {
     do {
       let parsed = try ParsedFeed(
-        answer.body, url: answer.url, contentType: answer.headerFields[.contentType])
+        answer.body, url: answer.url, contentType: answer.headerFields[.contentType],
+        options: options)
       return DiscoveredFeed(
         url: answer.url, title: parsed.feed.title?.plain,
         mediaType: answer.headerFields[.contentType], format: parsed.feed.format, origin: .itself)
@@ -115,7 +122,9 @@ extension PageClient {
   ]
   private static let robotsPath = "/robots.txt"
 
-  private func feedsAtUsualPaths(of url: String) async throws -> [DiscoveredFeed] {
+  private func feedsAtUsualPaths(
+    of url: String, _ options: FeedOptions
+  ) async throws -> [DiscoveredFeed] {
     let page = try URLReference(url)
     var failure: PageError?
     for path in Self.usualPaths {
@@ -128,7 +137,7 @@ extension PageClient {
           if sitemaps.isEmpty { continue }
           return sitemaps
         }
-        guard var feed = try Self.feed(in: answer) else { continue }
+        guard var feed = try Self.feed(in: answer, options) else { continue }
         feed.origin = .wellKnownPath
         return [feed]
       } catch let error as PageError {
@@ -149,11 +158,13 @@ extension PageClient {
     let scope = FeedScope(url: robots.url)
     var seen: Set<String> = []
     var found: [DiscoveredFeed] = []
-    for line in robots.body.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }) {
+    let mark: [UInt8] = [0xEF, 0xBB, 0xBF]  // Of UTF-8 (RFC 9309, section 2.3).
+    let text = robots.body.dropFirst(robots.body.starts(with: mark) ? mark.count : 0)
+    for line in text.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }) {
       let words = String(decoding: line.prefix { $0 != UInt8(ascii: "#") }, as: UTF8.self)
         .split(separator: ":", maxSplits: 1)
       guard words.count == 2, String(words[0]).trimmingBlanks.lowercased() == "sitemap",
-        let url = scope.absolute(String(words[1])), seen.insert(url).inserted
+        let url = scope.webAddress(String(words[1])), seen.insert(url).inserted
       else { continue }
       found.append(DiscoveredFeed(url: url, origin: .robots))
       if found.count == DiscoveredFeed.most { break }
@@ -187,7 +198,8 @@ private struct WebPage {
     for link in LinkHeader(answer.headerFields).all(relation: "alternate") {
       add(link.target, link["type"], link["title"], scope, .header)
     }
-    var html = String(decoding: answer.body, as: UTF8.self)
+    // Valid UTF-8, with U+FFFD in place of what is none.
+    var html = String(decoding: Self.text(of: answer), as: UTF8.self)
     html.withUTF8 { bytes in
       var tokens = HTMLTokenizer(bytes)
       while let token = tokens.next() {
@@ -221,7 +233,7 @@ private struct WebPage {
   ) {
     let name = (type ?? "").prefix { $0 != ";" }.lowercased().trimmingBlanks
     guard feeds.count < DiscoveredFeed.most, Self.isFeed(name, href),
-      let url = scope.absolute(FeedScope.withoutFeedScheme(href)), seen.insert(url).inserted
+      let url = scope.webAddress(FeedScope.withoutFeedScheme(href)), seen.insert(url).inserted
     else { return }
     feeds.append(
       DiscoveredFeed(url: url, title: title, mediaType: name, format: nil, origin: origin))
@@ -229,10 +241,9 @@ private struct WebPage {
 
   private mutating func addAnchor(_ href: String, _ title: String?, _ scope: FeedScope) {
     let web = FeedScope.withoutFeedScheme(href)
-    guard anchors.count < 32, let url = scope.absolute(web),
-      let reference = try? URLReference(url), reference.scheme?.hasPrefix("http") == true
+    guard anchors.count < 32, let url = scope.webAddress(web),
+      let path = try? URLReference(url).path.lowercased()
     else { return }
-    let path = reference.path.lowercased()
     let endings = [
       "/feed", "/feed/", "/rss", "/rss/", "/atom", ".rss", ".atom", "/rss.xml", "/atom.xml",
       "/feed.xml", "/index.xml", "/feed.json", ".rdf",
@@ -242,5 +253,57 @@ private struct WebPage {
     else { return }
     anchors.append(
       DiscoveredFeed(url: url, title: title, mediaType: nil, format: nil, origin: .anchor))
+  }
+}
+
+extension WebPage {
+  /// The number of bytes in which a page declares its encoding (HTML, §4.2.5.4).
+  private static let headSize = 1_024
+
+  /// Returns the page in UTF-8; one in an unknown encoding as it is.
+  ///
+  /// A byte order mark counts before the charset of HTTP, and that before the page's own declaration
+  /// (HTML, §13.2.3.1).
+  private static func text(of answer: PageClient.Response) -> [UInt8] {
+    let body = answer.body
+    if body.starts(with: [0xFF, 0xFE]) {
+      return TextEncoding.utf16LittleEndian.utf8(of: body.dropFirst(2)) ?? body
+    }
+    if body.starts(with: [0xFE, 0xFF]) {
+      return TextEncoding.utf16BigEndian.utf8(of: body.dropFirst(2)) ?? body
+    }
+    let charset = MediaType(answer.headerFields[.contentType]).charset ?? declaredCharset(in: body)
+    guard !body.starts(with: [0xEF, 0xBB, 0xBF]), let charset,
+      let encoding = TextEncoding(label: charset), encoding.isASCIICompatible
+    else { return body }
+    return encoding.utf8(of: body[...]) ?? body
+  }
+
+  /// Returns the encoding in a `meta` element, which is `charset`, or part of a Content-Type.
+  private static func declaredCharset(in body: [UInt8]) -> String? {
+    body.prefix(headSize).withUnsafeBufferPointer { bytes in
+      var tokens = HTMLTokenizer(bytes)
+      while let token = tokens.next() {
+        guard case .start("meta", let attributes, _) = token else { continue }
+        for attribute in attributes {
+          if attribute.name == "charset" { return attribute.value }
+          if attribute.name == "content", let charset = MediaType(attribute.value).charset {
+            return charset
+          }
+        }
+      }
+      return nil
+    }
+  }
+}
+
+extension FeedScope {
+  /// Returns the absolute address; nil if it is invalid, or none of the web, such as `file:` and
+  /// `ftp:`, where no feed can be requested.
+  fileprivate func webAddress(_ text: String) -> String? {
+    guard let url = absolute(text), let scheme = try? URLReference(url).scheme?.lowercased() else {
+      return nil
+    }
+    return ["http", "https"].contains(scheme) ? url : nil
   }
 }
