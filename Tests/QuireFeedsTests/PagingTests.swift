@@ -310,6 +310,27 @@ struct PagingTests {
     }
   }
 
+  @Test(
+    "17-Sitemap: indexes are read eight deep, a deeper one is an error, and one that lists itself is passed over"
+  )
+  func nestedIndexes() async throws {
+    func index(_ name: String) -> String {
+      "<sitemapindex><sitemap><loc>https://a.test/\(name)</loc></sitemap></sitemapindex>"
+    }
+    func web(_ depth: Int, _ last: String) -> FeedWeb {
+      var pages = (1..<depth).reduce(into: [:]) { $0["https://a.test/\($1)"] = index("\($1 + 1)") }
+      pages["https://a.test/\(depth)"] = index(last)
+      pages["https://a.test/s"] = "<urlset><url><loc>https://a.test/p</loc></url></urlset>"
+      return FeedWeb(pages)
+    }
+    #expect(try await ids(web(8, "s"), "https://a.test/1") == ["https://a.test/p"])
+    #expect(try await ids(web(8, "8"), "https://a.test/1") == [])
+    let error = await #expect(throws: PageError.self) {
+      _ = try await ids(web(9, "s"), "https://a.test/1")
+    }
+    #expect(error?.code == .limitExceeded && error?.message.contains("https://a.test/9") == true)
+  }
+
   @Test("17-Sitemap: a walk through an index keeps its place while another goes through it")
   func twoWalks() async throws {
     let space = "xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'"

@@ -14,8 +14,10 @@ final class FeedPaging: Sendable {
   private let options: FeedOptions
   /// The indexes used last, by address, the latest last. All walks of a feed share them.
   private let indexes = Mutex<[(url: String, sitemaps: [ListedSitemap])]>([])
-  /// The maximum number of indexes to keep: a walk is in at most eight.
-  private static let maximumIndexes = 16
+  /// The maximum number of indexes to keep: twice what a walk is in at most.
+  private static let maximumIndexes = 2 * deepest
+  /// The maximum number of nested indexes, which the protocol of sitemaps does not know at all.
+  private static let deepest = 8
 
   /// A sitemap of an index, and whether it is to be requested (`FeedOptions.sitemapsSince`).
   private struct ListedSitemap {
@@ -106,8 +108,11 @@ final class FeedPaging: Sendable {
     if document.feed.format.family == .sitemapIndex {
       let url = page.request.url
       keep(document, at: url)
-      // An index that contains itself, or is nested too deep, is skipped.
-      if !stack.contains(where: { $0.index == url }), stack.count < 8 { stack.append((url, -1)) }
+      // An index that contains itself is skipped: its sitemaps are read anyway.
+      if !stack.contains(where: { $0.index == url }) {
+        guard stack.count < Self.deepest else { throw Self.tooDeep(url) }
+        stack.append((url, -1))
+      }
     }
     return try sitemap(after: stack, like: page.url)
   }
@@ -154,6 +159,16 @@ final class FeedPaging: Sendable {
       if let since = options.sitemapsSince, let date { isOld = date < since }
       return ListedSitemap(url: url, isWanted: !isOld)
     }
+  }
+
+  /// The error of an index that is in too many others; what it lists would be missing.
+  private static func tooDeep(_ url: String) -> PageError {
+    // Without the query, which may have a secret.
+    let place = ServerText(String(url.prefix { $0 != "?" }), limit: 200)
+    return PageError(
+      .limitExceeded,
+      "The sitemap index at \(place) is nested in \(deepest) others, and no deeper one is "
+        + "read. Read it by its own address.")
   }
 
   private func keep(_ index: FeedDocument, at url: String) {
