@@ -153,6 +153,23 @@ struct HabitTests {
     #expect(feed.authors.map(\.name) == [expected])
   }
 
+  @Test("17-Rss, 17-Modules: an author who is only a mail address hides no name")
+  func namedAuthors() throws {
+    let page = try parsed(
+      """
+      <rss version='2.0'><channel><managingEditor>e@a.test</managingEditor><webMaster>w@a.test (Wim)</webMaster>
+      <itunes:author>Ann</itunes:author><item><author>b@a.test</author><dc:creator>Bob</dc:creator></item>
+      <item><author>c@a.test (Carl)</author><dc:creator>Bob</dc:creator></item><item><author>d@a.test</author></item>
+      </channel></rss>
+      """)
+    #expect(page.feed.authors == [FeedPerson(name: "Ann"), FeedPerson(email: "e@a.test")])
+    #expect(
+      page.entries.map(\.authors) == [
+        [FeedPerson(name: "Bob"), FeedPerson(email: "b@a.test")],
+        [FeedPerson(name: "Carl", email: "c@a.test")], [FeedPerson(email: "d@a.test")],
+      ])
+  }
+
   @Test("17-Rss: the items of several channels are entries of one feed, which the first describes")
   func channels() throws {
     let page = try parsed(

@@ -31,6 +31,7 @@ public struct Feed: Hashable, Sendable {
   public var language: String?
   /// The authors. Atom: `author`, `contributor`; JSON Feed: `authors`, `author`; RSS:
   /// `managingEditor`, else `dc:creator` or `itunes:author`, else `itunes:owner`, else `webMaster`.
+  /// An author or owner with a name comes before an editor without one.
   public var authors: [FeedPerson]
   /// A large picture. Atom: `logo`; RSS: `image/url`; JSON Feed: `icon`; else `itunes:image`.
   public var icon: String?

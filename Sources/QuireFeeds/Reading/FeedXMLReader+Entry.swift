@@ -334,9 +334,13 @@ extension FeedXMLReader {
     entry.rights = entry.rights ?? fallback.rights
     entry.published =
       entry.published ?? fallback.published ?? fallback.issued ?? fallback.created
-    if !entry.authors.contains(where: { $0.role == nil }) {
+    let own = entry.authors.filter { $0.role == nil }
+    if own.isEmpty {
       let others = fallback.authors.isEmpty ? fallback.sourceAuthors : fallback.authors
       entry.authors = others + entry.authors
+    } else if !own.contains(where: { $0.name != nil }) {
+      // A mail address alone does not say who wrote, as another element may.
+      entry.authors = fallback.authors.filter { $0.name != nil } + entry.authors
     }
     if entry.categories.isEmpty { entry.categories = fallback.keywords }
     entry.image = entry.image ?? fallback.picture ?? fallback.thumbnail ?? fallback.file

@@ -254,9 +254,14 @@ extension FeedXMLReader {
     feed.rights = feed.rights ?? fallback.copyright
     feed.icon = feed.icon ?? fallback.iTunesImage
     feed.authors = fallback.editors + feed.authors
-    if !feed.authors.contains(where: { $0.role == nil }) {
+    let own = feed.authors.filter { $0.role == nil }
+    if own.isEmpty {
       let others = [fallback.authors.first, fallback.owner, fallback.webmaster].compactMap(\.self)
       feed.authors = others.prefix(1) + feed.authors
+    } else if !own.contains(where: { $0.name != nil }) {
+      // An editor's mail address does not say who writes, as another element may.
+      let others = fallback.authors + [fallback.owner].compactMap(\.self)
+      feed.authors = others.filter { $0.name != nil }.prefix(1) + feed.authors
     }
     if feed.categories.isEmpty { feed.categories = fallback.keywords }
     if fallback.period > 0 {
