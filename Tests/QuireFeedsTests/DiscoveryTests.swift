@@ -186,6 +186,33 @@ struct DiscoveryTests {
     #expect(found.map(\.url) == ["https://a.test/s.xml"])
   }
 
+  @Test(
+    "17-Discovery: a list of subscriptions gives all of its feeds, or the error that it has too many, or is too deep"
+  )
+  func longList() async throws {
+    let outlines = (0..<1_500).map { "<outline xmlUrl='https://b.test/\($0)'/>" }.joined()
+    let deep = String(repeating: "<outline text='F'>", count: 70)
+    let client = PageClient(
+      transport: FeedWeb([
+        "https://a.test/l": "<opml><body>\(outlines)</body></opml>",
+        "https://a.test/d": "<opml><body>\(deep)<outline xmlUrl='https://b.test/1'/>"
+          + String(repeating: "</outline>", count: 70) + "</body></opml>",
+      ]))
+    #expect(try await client.discoverFeeds(at: "https://a.test/l").count == 1_500)
+    var options = FeedOptions()
+    options.limits.items = 1_499
+    let long = await #expect(throws: PageError.self) {
+      _ = try await client.discoverFeeds(at: "https://a.test/l", options: options)
+    }
+    #expect(long?.code == .limitExceeded && long?.remedies.isEmpty == false)
+    let tooDeep = await #expect(throws: PageError.self) {
+      _ = try await client.discoverFeeds(at: "https://a.test/d")
+    }
+    #expect(tooDeep?.code == .limitExceeded)
+    options.limits.depth = 80
+    #expect(try await client.discoverFeeds(at: "https://a.test/d", options: options).count == 1)
+  }
+
   @Test("17-Discovery: a feed that is found is read by the options that are given")
   func limited() async throws {
     let client = PageClient(transport: FeedWeb(["https://a.test/f": rssPage([1, 2, 3])]))

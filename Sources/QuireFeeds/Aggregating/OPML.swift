@@ -44,15 +44,19 @@ public struct OPML: Hashable, Sendable {
   /// entities, control characters, bare ampersands and brackets, and elements that are not closed;
   /// reads at most 32 nested folders, and puts the feeds of deeper ones into the last of these.
   ///
-  /// Throws `PageError` if it is not OPML, cut off, or larger than 32 MiB.
-  public init(_ bytes: [UInt8]) throws {
+  /// Throws `PageError` if it is not OPML, cut off, larger than 32 MiB, or beyond a limit of
+  /// `XMLLimits.feed`.
+  public init(_ bytes: [UInt8]) throws { try self.init(bytes, FeedOptions()) }
+
+  /// Parses a list within the limits of `options`.
+  init(_ bytes: [UInt8], _ options: FeedOptions) throws {
     guard bytes.count <= 32 << 20 else {
       throw PageError(
         .limitExceeded, "The list of subscriptions has \(bytes.count) bytes; 32 MiB are read.",
         attempts: 0)
     }
     var parser = try RepairingXMLParser(
-      FeedOptions(), charset: nil, isProvenWhole: true, boundsEntries: false)
+      options, charset: nil, isProvenWhole: true, boundsEntries: false)
     try parser.receive(bytes)
     let root = try parser.finish(unwanted: Self.noList) { document, _ in
       document.root.localName.lowercased() == "opml" ? document.root : nil

@@ -35,7 +35,7 @@ public struct DiscoveredFeed: Hashable, Sendable {
   /// The way in which the feed was found.
   public var origin: Origin
 
-  /// The maximum number of feeds to return: a hostile page may declare a million.
+  /// The maximum number of feeds of a page: a hostile one may declare a million.
   fileprivate static let most = 1_000
 }
 
@@ -46,9 +46,9 @@ extension PageClient {
   /// If the page declares no feeds, it is searched for links that look like a feed's; without
   /// those, common paths such as `/feed`, `/rss` and `/atom.xml` are requested, and finally the
   /// sitemaps that `/robots.txt` names are returned, or `/sitemap.xml`. Returns at most a thousand
-  /// feeds.
+  /// feeds of a page, and all of a list.
   ///
-  /// `options` are how a feed is read that is found at the address or at one of the paths.
+  /// `options` are how a feed or a list is read that is found at the address or at one of the paths.
   ///
   /// Throws if the page cannot be read, or is a feed or a list that cannot be; if the server refuses
   /// further requests (429, 503); and if none of the paths leads to a feed, the first error of one
@@ -63,7 +63,7 @@ extension PageClient {
     let url = FeedScope.withoutFeedScheme(url)
     let answer = try await client.response(
       to: PageRequest(url: url), decoder: BytesPageDecoder())
-    if let list = try Self.subscriptions(in: answer) { return list }
+    if let list = try Self.subscriptions(in: answer, options) { return list }
     if let own = try Self.feed(in: answer, options) { return [own] }
     let page = WebPage(answer)
     if !page.feeds.isEmpty { return page.feeds }
@@ -97,23 +97,33 @@ extension PageClient {
 
   /// Returns the feeds of an answer that is a list of subscriptions; nil if it is none. Throws if it
   /// is one that cannot be read.
-  private static func subscriptions(in answer: Response) throws -> [DiscoveredFeed]? {
+  private static func subscriptions(
+    in answer: Response, _ options: FeedOptions
+  ) throws -> [DiscoveredFeed]? {
     let isList = OpenElement.rootName(of: answer.body) == "opml"
     // Other text may precede the root.
     guard isList || answer.body.prefix(4_096).containsText("<opml") else { return nil }
     let list: OPML
     do {
-      list = try OPML(answer.body)
+      list = try OPML(answer.body, options)
     } catch {
       if isList { throw error }
       return nil
     }
+    guard list.outlines.count <= options.limits.items else {
+      throw PageError(
+        .limitExceeded,
+        "The list of subscriptions has \(list.outlines.count) feeds, more than \(options.limits.items).",
+        remedies: [.raise(.init("DecodingLimits.items"))])
+    }
     let scope = FeedScope(url: answer.url)
-    return list.outlines.lazy.compactMap { outline in
-      scope.absolute(outline.feedURL).map {
-        DiscoveredFeed(url: $0, title: outline.title, origin: .subscription)
-      }
-    }.prefix(DiscoveredFeed.most).map(\.self)
+    var parts = PartCounter(options.limits)
+    return try list.outlines.compactMap { outline in
+      guard let url = scope.absolute(outline.feedURL) else { return nil }
+      parts.takeGrowth(url.utf8.count - outline.feedURL.utf8.count)
+      try parts.check()
+      return DiscoveredFeed(url: url, title: outline.title, origin: .subscription)
+    }
   }
 
   private static let usualPaths = [
