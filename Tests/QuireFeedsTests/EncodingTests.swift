@@ -154,6 +154,22 @@ struct EncodingTests {
       declared: "iso-8859-1", contentType: "text/xml; charset=utf-8", title: [0xE9], expected: "é",
       repairs: [.wrongEncoding]),
     Case(
+      name: "a Content-Type that says UTF-8 of what is declared and is Cyrillic",
+      declared: "windows-1251", contentType: "text/xml; charset=utf-8", title: [0xCF, 0xF0],
+      expected: "Пр", repairs: [.legacyEncoding, .wrongEncoding]),
+    Case(
+      name: "a Content-Type that says US-ASCII of what is declared and is Japanese",
+      declared: "shift_jis", contentType: "text/xml; charset=us-ascii",
+      title: [0x93, 0xFA, 0x96, 0x7B], expected: "日本", repairs: [.legacyEncoding, .wrongEncoding]),
+    Case(
+      name: "a Content-Type that says UTF-8, rightly, of what declares something else",
+      declared: "windows-1251", contentType: "text/xml; charset=utf-8", title: Array("é日".utf8),
+      expected: "é日"),
+    Case(
+      name: "a Content-Type that says UTF-8, rightly, of what has broken bytes further on",
+      declared: "windows-1251", contentType: "text/xml; charset=utf-8",
+      title: Array("é".utf8) + [0xE9, 0x20], expected: "éé", repairs: [.wrongEncoding]),
+    Case(
       name: "an unknown charset in the Content-Type", declared: "utf-8",
       contentType: "text/xml; charset=none", title: Array("é".utf8), expected: "é",
       repairs: [.wrongEncoding]),

@@ -100,7 +100,9 @@ public struct XMLLeniency: OptionSet, Hashable, Sendable {
   public static let namedCharacters = XMLLeniency(rawValue: 1 << 4)
   /// A wrong name for the encoding, the most common breach. A page labelled UTF-8 or US-ASCII is
   /// read as UTF-8, with each invalid byte as windows-1252; so is a page labelled windows-1252 or
-  /// ISO-8859-1 whose first bytes beyond ASCII are UTF-8.
+  /// ISO-8859-1 whose first bytes beyond ASCII are UTF-8. A page that is UTF-8 only by its
+  /// Content-Type is read as it declares itself, if its first bytes beyond ASCII are no UTF-8 and
+  /// `legacyEncodings` allows that encoding.
   public static let mislabelledEncodings = XMLLeniency(rawValue: 1 << 5)
 
   /// All kinds above, for feeds.

@@ -79,7 +79,8 @@ struct XMLInput {
         repairs.insert(.leadingWhiteSpace)
       }
     }
-    var transcoder = try XMLTranscoder(finding.encoding, leniency: leniency)
+    var transcoder = try XMLTranscoder(
+      finding.encoding, or: finding.alternative, leniency: leniency)
     let start = output.count
     defer {
       stage = .reading(transcoder)

@@ -11,6 +11,9 @@ enum XMLSniffer {
     var label: String
     /// The number of bytes of the byte order mark; 0 if there is none.
     var markLength: Int
+    /// The encoding that the page itself declares, where HTTP says that it is UTF-8 or US-ASCII:
+    /// servers say so of all their pages.
+    var alternative: TextEncoding?
   }
 
   /// The most bytes of white space before a declaration, and of the declaration.
@@ -55,7 +58,10 @@ enum XMLSniffer {
       if isWide, head.count >= 4, !head.prefix(4).contains(0) {
         throw .encoding("the server calls it \(ServerText(charset)), and its bytes are not")
       }
-      return Finding(encoding: isWide ? shape ?? encoding : encoding, label: charset, markLength: 0)
+      let isDoubtful = encoding == .utf8 || encoding == .ascii
+      return Finding(
+        encoding: isWide ? shape ?? encoding : encoding, label: charset, markLength: 0,
+        alternative: isDoubtful ? declared.flatMap { TextEncoding(label: $0) } : nil)
     }
     if let shape { return Finding(encoding: shape, label: "UTF-16", markLength: 0) }
     guard let declared else { return Finding(encoding: .utf8, label: "UTF-8", markLength: 0) }

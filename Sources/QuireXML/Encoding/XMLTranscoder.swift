@@ -2,13 +2,16 @@ import QuirePagination
 
 /// A converter of a page's bytes to valid UTF-8, slice by slice.
 struct XMLTranscoder {
-  private let encoding: TextEncoding
+  private var encoding: TextEncoding
+  /// The encoding to read in from the first byte on that is not UTF-8, unless other text beyond ASCII
+  /// came before; nil if there is none.
+  private var alternative: TextEncoding?
   private let dropsControls: Bool
   private let replacesInvalid: Bool
   /// How bytes labelled windows-1252 are read, and with leniency those labelled UTF-8 or US-ASCII;
   /// nil for reading strictly by the label.
   private var western: Western?
-  private let converter: SystemConverter?
+  private var converter: SystemConverter?
   /// The incomplete character at the end of the last slice.
   private var carry: [UInt8] = []
   /// The number of characters removed, because XML does not allow them.
@@ -24,7 +27,9 @@ struct XMLTranscoder {
     case mixed
   }
 
-  init(_ encoding: TextEncoding, leniency: XMLLeniency) throws(XMLFault.Reason) {
+  init(
+    _ encoding: TextEncoding, or alternative: TextEncoding? = nil, leniency: XMLLeniency
+  ) throws(XMLFault.Reason) {
     let guesses = leniency.contains(.mislabelledEncodings)
     switch encoding {
     case .utf8, .ascii: western = guesses ? .unicode : nil
@@ -32,6 +37,7 @@ struct XMLTranscoder {
     default: western = nil
     }
     self.encoding = encoding
+    if guesses, leniency.contains(.legacyEncodings) { self.alternative = alternative }
     dropsControls = leniency.contains(.controlCharacters)
     replacesInvalid = leniency.contains(.invalidBytes)
     converter = encoding.systemName.flatMap { SystemConverter($0) }
@@ -55,7 +61,7 @@ struct XMLTranscoder {
       if dropped > 0 { repairs.insert(.controlCharacters) }
     }
     switch (encoding, western) {
-    case (_, .unicode): guess(slice, into: &output, &repairs)
+    case (_, .unicode): try guess(slice, into: &output, &repairs)
     case (_, .mixed): appendMixed(slice, to: &output)
     case (_, .windows1252), (.windows1252, nil): appendWindows(slice, to: &output)
     case (.ascii, nil): try appendASCII(slice, to: &output)
@@ -116,12 +122,21 @@ struct XMLTranscoder {
   private mutating func guess(
     _ slice: some Collection<UInt8>, into output: inout XMLBuffer<UInt8>,
     _ repairs: inout XMLLeniency
-  ) {
+  ) throws(XMLFault.Reason) {
     let start = output.count
     let rest = append(slice, to: &output)
     let text = UnsafeBufferPointer(start: output.base + start, count: output.count - start)
-    if encoding != .utf8, !text.allSatisfy({ $0 < 0x80 }) { repairs.insert(.mislabelledEncodings) }
+    if encoding != .utf8 || alternative != nil, !text.allSatisfy({ $0 < 0x80 }) {
+      if encoding != .utf8 { repairs.insert(.mislabelledEncodings) }
+      alternative = nil
+    }
     guard !rest.isEmpty else { return }
+    if case .system(let name)? = alternative.take(), let declared = SystemConverter(name) {
+      // HTTP is wrong.
+      (encoding, western, converter) = (.system(name), nil, declared)
+      repairs.formUnion([.mislabelledEncodings, .legacyEncodings])
+      return try convert(rest, into: &output, repairs: &repairs)
+    }
     // The label is right, unless some of the text before was UTF-8.
     if encoding == .windows1252, !repairs.contains(.mislabelledEncodings) {
       western = .windows1252
