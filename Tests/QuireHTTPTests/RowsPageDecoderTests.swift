@@ -290,6 +290,24 @@ struct RowsPageDecoderTests {
     }
   }
 
+  @Test("16-Rows: a text of a JSON sequence may have several lines, and its separator may come twice")
+  func sequences() throws {
+    let page = "\u{1E}{\"a\":\n1}\n\u{1E}\u{1E}\n\u{1E}2\n"
+    for type in ["application/json-seq", "application/geo+json-seq", "application/x-ndjson"] {
+      for size in [1, .max] {
+        #expect(try items(page, type: type, sliced: size) == ["{\"a\":1}", "2"], "\(type)")
+      }
+    }
+    for (page, code, words) in [
+      ("\u{1E}1\n\u{1E}{\"a\":\n", PageError.Code.truncated, "inside of its text 2"),
+      ("\u{1E}{\n\u{1E}1\n", .malformed, "Text 1 of the page"),
+      ("\u{1E}1\n\u{1E}[1,\nx]\n", .malformed, "at byte 4 of text 2 (its line 2)"),
+    ] {
+      let error = #expect(throws: PageError.self) { try items(page, type: "application/json-seq") }
+      #expect(error?.code == code && error?.message.contains(words) == true, "\(error as Any)")
+    }
+  }
+
   @Test(
     "12-L1, H15: a 200 without a body is no page of lines, unless an empty page is how the listing ends",
     arguments: ["text/csv", "application/x-ndjson"])

@@ -14,16 +14,17 @@ package struct MediaType {
 
   /// The format that the type names; nil for any other type.
   ///
-  /// Sources: RFC 8259, section 11; RFC 7303, section 9; RFC 4180, section 3. JSON Lines has no
-  /// registered type, so the names in use are accepted.
+  /// Sources: RFC 8259, section 11; RFC 7303, section 9; RFC 4180, section 3; RFC 8091, section 2.
+  /// JSON Lines has no registered type, so the names in use are accepted.
   package var format: PageFormat? {
     if name.hasSuffix("/json") || name.hasSuffix("+json") { return .json }
     if name.hasSuffix("/xml") || name.hasSuffix("+xml") { return .xml }
+    if name.hasSuffix("/json-seq") || name.hasSuffix("+json-seq") { return .jsonLines }
     switch name {
     case "text/csv", "application/csv", "text/tab-separated-values": return .csv
     case "application/x-ndjson", "application/ndjson", "application/jsonl",
       "application/x-jsonlines",
-      "application/jsonlines", "application/json-lines", "application/json-seq":
+      "application/jsonlines", "application/json-lines":
       return .jsonLines
     default: return nil
     }

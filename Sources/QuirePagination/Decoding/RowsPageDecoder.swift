@@ -75,7 +75,7 @@ public struct RowsPageDecoder<Item: Sendable>: PageDecoder {
         try table.checkFormat(isDeclared: type.format == .csv, known: context.columns)
         text = try table.json(after: context.columns)
         context.note?.bind(format, columns: table.columns.map { ColumnNames($0) })
-      default: text = try LinesText.json(page)
+      default: text = try LinesText(page).json()
       }
       do {
         try base.receive(text)
@@ -91,18 +91,13 @@ public struct RowsPageDecoder<Item: Sendable>: PageDecoder {
       var whole = context
       whole.delivery = .whole
       (whole.note, whole.expectedBytes) = (nil, nil)
-      let found = LinesText.firstFault(in: page) { [whole] line in
+      let message = LinesText(page).firstFault(error.code) { [whole] line in
         var session = try json.begin(whole)
         try session.receive(line)
         _ = try session.finish()
       }
-      guard let (line, fault) = found else { return error }
       var error = error
-      error.message =
-        fault.code == error.code
-        ? fault.message.replacing("(line 1)", with: "of line \(line)")
-          .replacing("the end of the page", with: "the end of the line")
-        : LinesText.noValue(line)
+      error.message = message ?? error.message
       return error
     }
 
@@ -187,62 +182,82 @@ private struct PageText {
   }
 }
 
-/// A conversion of JSON Lines to a JSON array.
-enum LinesText {
-  /// Returns the lines as a JSON array.
+/// A conversion of JSON Lines, or of a JSON text sequence (RFC 7464), to a JSON array.
+struct LinesText {
+  private let page: ArraySlice<UInt8>
+  /// The byte between values. In a sequence, each value begins with a record separator, which no
+  /// JSON contains, and may have several lines.
+  private let separator: UInt8
+  private static let recordSeparator: UInt8 = 0x1E
+
+  /// What a value is called in messages.
+  private var unit: String { separator == Self.recordSeparator ? "text" : "line" }
+
+  init(_ page: ArraySlice<UInt8>) {
+    separator = page.first == Self.recordSeparator ? Self.recordSeparator : 0x0A
+    self.page = separator == 0x0A ? page : page.dropFirst()
+  }
+
+  /// Returns the values as a JSON array.
   ///
   /// Throws `malformed` for a line that is not one value, and `truncated` if the page ends inside a
   /// value. The values themselves are checked by the JSON decoder.
-  static func json(_ page: ArraySlice<UInt8>) throws(PageError) -> [UInt8] {
+  func json() throws(PageError) -> [UInt8] {
     var output: [UInt8] = [UInt8(ascii: "[")]
     output.reserveCapacity(page.count + 2)
     var (number, rest) = (0, page)
     while !rest.isEmpty {
-      let end = rest.firstIndex(of: 0x0A) ?? rest.endIndex
+      let end = rest.firstIndex(of: separator) ?? rest.endIndex
       let text = rest[..<end]
       rest = rest[end...].dropFirst()
       number += 1
-      guard let line = value(in: text) else { continue }
-      let isOpen = isOpenAtEnd(line)
-      if isOpen == true, line.endIndex == page.endIndex {
-        throw PageError(.truncated, "The page is cut off: it ends inside of its line \(number).")
+      guard let value = Self.value(in: text) else { continue }
+      let isOpen = Self.isOpenAtEnd(value)
+      if isOpen == true, value.endIndex == page.endIndex {
+        throw PageError(
+          .truncated, "The page is cut off: it ends inside of its \(unit) \(number).")
       }
       guard isOpen == false else {
         throw PageError(
           .malformed,
           noValue(number)
-            + " Where the page is one value over several lines, its format is JSON.")
+            + (separator == 0x0A
+              ? " Where the page is one value over several lines, its format is JSON." : ""))
       }
       if output.count > 1 { output.append(UInt8(ascii: ",")) }
-      output += line
+      output += value
     }
     output.append(UInt8(ascii: "]"))
     return output
   }
 
-  /// Returns the value in a line, without the byte that RFC 7464 puts before it; nil for a blank line.
+  /// Returns the value in a line, without a record separator before it; nil for a blank line.
   private static func value(in line: ArraySlice<UInt8>) -> ArraySlice<UInt8>? {
-    let value = line.first == 0x1E ? line.dropFirst() : line
-    return value.contains { $0 != 0x20 && $0 != 0x09 && $0 != 0x0D } ? value : nil
+    let value = line.first == recordSeparator ? line.dropFirst() : line
+    return value.contains { ![0x20, 0x09, 0x0A, 0x0D].contains($0) } ? value : nil
   }
 
   /// Returns the message that the line with this number, from 1, is broken.
-  static func noValue(_ number: Int) -> String {
-    "Line \(number) of the page is no single JSON value, as each line of JSON Lines is."
+  private func noValue(_ number: Int) -> String {
+    separator == Self.recordSeparator
+      ? "Text \(number) of the page is no single JSON value, as each text of a sequence is."
+      : "Line \(number) of the page is no single JSON value, as each line of JSON Lines is."
   }
 
-  /// Returns the number, from 1, of the first line for which `check` throws, and its error; nil if
-  /// there is none.
-  static func firstFault(
-    in page: ArraySlice<UInt8>, by check: ([UInt8]) throws -> Void
-  ) -> (line: Int, error: PageError)? {
-    let lines = page.split(separator: 0x0A, omittingEmptySubsequences: false)
+  /// Returns the message of the first line for which `check` throws, with the line's number, from
+  /// 1; nil if there is none. Of an error with another code than `code` only the number is used.
+  func firstFault(_ code: PageError.Code, by check: ([UInt8]) throws -> Void) -> String? {
+    let lines = page.split(separator: separator, omittingEmptySubsequences: false)
     for (index, text) in lines.enumerated() {
-      guard let line = value(in: text) else { continue }
+      guard let value = Self.value(in: text) else { continue }
       do {
-        try check(Array(line))
+        try check(Array(value))
       } catch let error as PageError {
-        return (index + 1, error)
+        guard error.code == code else { return noValue(index + 1) }
+        let place = "of \(unit) \(index + 1)"
+        return error.message.replacing("(line 1)", with: place)
+          .replacing("(line ", with: "\(place) (its line ")
+          .replacing("the end of the page", with: "the end of the \(unit)")
       } catch {
         return nil
       }
