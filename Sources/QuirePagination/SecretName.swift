@@ -6,7 +6,8 @@ package enum SecretName {
   /// Whether a parameter or field with this name is treated as a secret.
   package static func matches(_ name: String) -> Bool {
     let words = words(of: name)
-    if words.contains(where: secrets.contains) { return true }
+    // Other passes are for boarding.
+    if words.contains(where: secrets.contains) || words == ["pass"] { return true }
     guard let last = words.last, last == "token" || last == "key" else { return false }
     return words.dropLast().last.map { !positions.contains($0) } ?? true
   }
@@ -21,7 +22,7 @@ package enum SecretName {
     "password", "phpsessid", "privatekey", "privatetoken", "pwd", "refreshtoken", "secret",
     "secretkey", "securitytoken", "sessid", "session", "sessionid", "sessionkey", "sessiontoken",
     "sharedkey", "sharedsecret", "sid", "sig", "signature", "signingkey", "subscriptionkey",
-    "userkey", "userpass", "userpassword", "usertoken", "wskey", "xsrf", "xsrftoken",
+    "userkey", "userpass", "userpassword", "usertoken", "wskey", "wstoken", "xsrf", "xsrftoken",
   ]
 
   /// Words before "token" or "key" that say where a page starts.

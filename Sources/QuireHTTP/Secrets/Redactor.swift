@@ -281,31 +281,57 @@ struct Secret: Hashable, Sendable {
   static let credentialSource = "credential.field"
 
   /// Returns the secret texts of a field: its value, the rest after a scheme (`Bearer …`), the
-  /// values of cookies, and what `Basic` encodes (RFC 7617): user and password, and the password
-  /// alone, or the user if the password is empty.
+  /// values of cookies, and a user with a password, and the password alone, as text or in base 64.
+  ///
+  /// Positions name a secret by its place in this list, so new ones go to the end.
   static func parts(of field: HTTPField) -> [String] {
     var parts = [field.value]
     let words = field.value.split(separator: " ", maxSplits: 1)
-    parts += words.dropFirst().map(String.init)
-    if words.count == 2, words[0].lowercased() == "basic", let pair = Base64.decode(words[1]) {
-      let sides = pair.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-      let password = sides.count == 2 ? String(sides[1]) : ""
-      parts += [pair, password.isEmpty ? String(sides[0]) : password]
-    }
+    parts += words.dropFirst().map { String($0.drop { $0 == " " }) }
+    let isBasic = words.count == 2 && words[0].lowercased() == "basic"
+    if isBasic { parts += Base64.decode(parts[1]).map(credentials) ?? [] }
     // The parameters of schemes such as `AWS4-HMAC-SHA256 Credential=…, Signature=…`.
     for word in field.value.split(whereSeparator: { $0 == "," || $0 == " " }) {
       let sides = word.split(separator: "=", maxSplits: 1)
       guard sides.count == 2, SecretName.matches(String(sides[0])) else { continue }
       parts.append(sides[1].filter { $0 != "\"" })
     }
-    guard field.name == .cookie else { return parts }
-    for cookie in field.value.split(separator: ";") {
-      let value = cookie.split(separator: "=", maxSplits: 1).dropFirst().map(String.init)
-      parts += value
-      // Cookies are often percent-encoded, and servers may repeat the decoded value.
-      parts += value.map { PercentEncoding.decode($0) }.filter { !value.contains($0) }
+    if field.name == .cookie { return parts + cookies(in: field.value) }
+    guard !isBasic, SecretName.matches(field.name.rawName), let last = parts.last(where: \.isToken)
+    else { return parts }
+    // Other schemes write such a pair, too, some in base 64.
+    for pair in [last, Base64.decode(last) ?? ""] where pair.contains(":") && pair.isToken {
+      parts += credentials(pair)
     }
     return parts
+  }
+
+  /// Returns a user and password (RFC 7617), and the one of them that is secret: the password, or
+  /// the user where a service takes a token as the user, and no password or a fixed word.
+  private static func credentials(_ pair: String) -> [String] {
+    let sides = pair.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+    let password = sides.count == 2 ? String(sides[1]) : ""
+    let isFiller =
+      password.utf8.count < minimumSearchableLength
+      || ["x-oauth-basic", "api_token"].contains(password)
+    return [pair, isFiller ? String(sides[0]) : password]
+  }
+
+  private static func cookies(in value: String) -> [String] {
+    value.split(separator: ";").flatMap { cookie -> [String] in
+      let value = cookie.split(separator: "=", maxSplits: 1).dropFirst().map(String.init)
+      // Cookies are often percent-encoded or quoted, and servers may repeat the bare value.
+      return value
+        + value.flatMap { [PercentEncoding.decode($0), $0.filter { $0 != "\"" }] }
+        .filter { !value.contains($0) }
+    }
+  }
+}
+
+extension String {
+  /// Whether the text is one word of visible characters.
+  fileprivate var isToken: Bool {
+    !isEmpty && unicodeScalars.allSatisfy { $0.value > 0x20 && $0.value < 0x7F }
   }
 }
 

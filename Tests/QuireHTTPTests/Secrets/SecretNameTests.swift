@@ -17,6 +17,7 @@ struct SecretNameTests {
       "client_secret", "jwt", "sid", "session", "session_id", "PHPSESSID", "auth[token]",
       "hapikey", "apipass", "userpass", "wskey", "userkey", "otp", "sessid",
       "csrf", "clientsecret", "consumerkey", "refreshtoken", "ID_TOKEN", "idtoken", "sessionkey",
+      "pass", "wstoken",
     ])
   func secrets(_ name: String) {
     #expect(SecretName.matches(name))

@@ -98,6 +98,20 @@ struct SecretPatternTests {
     #expect(redactor.scrub("anna-maria:open sesame") == "…")
   }
 
+  @Test(
+    "H-8: a secret is kept out of texts however its field holds it, and a harmless user is not",
+    arguments: [
+      (HTTPField.Name.authorization, "Bearer   open-sesame"), (.authorization, "me:open-sesame"),
+      (.authorization, "ApiKey me:open-sesame"), (.cookie, "a=b; c=\"open-sesame\""),
+      (.authorization, "ApiKey \(Data("me:open-sesame".utf8).base64EncodedString())"),
+      (.authorization, "Basic  \(Data("open-sesame:x".utf8).base64EncodedString())"),
+      (.authorization, "Basic \(Data("open-sesame:api_token".utf8).base64EncodedString())"),
+    ])
+  func forms(name: HTTPField.Name, value: String) {
+    let redactor = Redactor(fields: [name: value], urls: [])
+    #expect(redactor.scrub("me: open-sesame, api_token") == "me: …, api_token", "\(value)")
+  }
+
   @Test("12-S4: parameters of a path and the user in a URL are shown by name only")
   func paths() {
     let redactor = Redactor(fields: [:], urls: ["https://h.test/a;jsessionid=0123456789/b"])
