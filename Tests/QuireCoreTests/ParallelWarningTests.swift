@@ -77,6 +77,23 @@ import Testing
     #expect(try await other.drained().flatMap(\.self) == Array(0..<400))
   }
 
+  @Test("P-9: where no position is known in advance, the report says once that pages come one by one")
+  func blind() async throws {
+    for (last, codes) in [(9, [WalkReport.Warning.Code.narrowedWindow]), (1, [])] {
+      let cursor = Cursor<Int> { position in
+        let number = position?.value?.integer ?? 0
+        return Page([number], next: number < last ? Position(integerLiteral: number + 1) : nil)
+      }
+      let walk = cursor.parallel(8).walk()
+      #expect(try await walk.drained().flatMap(\.self) == Array(0...last))
+      #expect(walk.report.warnings.map(\.code) == codes)
+      #expect(walk.report.warnings.allSatisfy { $0.remedy?.setting == .pageSize })
+      let single = cursor.parallel(1).walk()
+      _ = try await single.drained()
+      #expect(single.report.warnings == [])
+    }
+  }
+
   @Test("12-A5, P-9: a window that has room, and one that nothing is known of, are not")
   func wideEnough() async throws {
     for (most, window) in [(6, 6), (6, 2), (nil, 8)] {

@@ -27,6 +27,8 @@ final class ParallelReader<Item: Sendable>: DerivedReader {
     var misses = 0
     private var rest = 0
     private var isToldOf = false
+    /// The number of pages behind which no position was known; nil once one was.
+    private var blind: Int? = 0
 
     init(limit: Int) { window = ParallelWindow(limit: limit) }
 
@@ -36,6 +38,17 @@ final class ParallelReader<Item: Sendable>: DerivedReader {
       misses += 1
       rest = 1 << min(misses, 10)
       guard misses > 1, !isToldOf else { return false }
+      isToldOf = true
+      return true
+    }
+
+    /// Notes whether positions are known behind a page.
+    mutating func looked(isBlind: Bool) { blind = isBlind ? blind.map { $0 + 1 } : nil }
+
+    /// Returns whether to warn that no position is known: once, with the second page, because a
+    /// source may need the first one's total.
+    mutating func isBlind() -> Bool {
+      guard let blind, blind > 1, !isToldOf else { return false }
       isToldOf = true
       return true
     }
@@ -109,6 +122,7 @@ final class ParallelReader<Item: Sendable>: DerivedReader {
       if room > 0 { room = state.guesses(room) }
       if room > 0, base.allowsLookAhead, !base.deliversParts, !isCautious {
         let known = base.positions(after: last, total: state.total, pages: 1...room)
+        state.looked(isBlind: known.isEmpty)
         for next in known.prefix(room) {
           state.ahead.append(launch(next, isGuess: true, &state))
         }
@@ -158,8 +172,11 @@ final class ParallelReader<Item: Sendable>: DerivedReader {
         state.misses = 0
         return
       }
-      if let found = page, found.next != nil, !state.ahead.isEmpty, state.missed() {
-        page?.warnings.append(Self.misguided(by: found, state.window.limit))
+      if let found = page, found.next != nil {
+        if state.ahead.isEmpty ? state.isBlind() : state.missed() {
+          page?.warnings.append(
+            Self.oneByOne(found, state.window.limit, isBlind: state.ahead.isEmpty))
+        }
       }
       Self.drop(&state)
     }
@@ -175,14 +192,21 @@ final class ParallelReader<Item: Sendable>: DerivedReader {
       """, remedy: Remedy(.connectionsPerHost, [String(limit)]))
   }
 
-  private static func misguided(by page: Page<Item>, _ limit: Int) -> WalkReport.Warning {
-    WalkReport.Warning(
-      .narrowedWindow,
-      "parallel(\(limit)) reads pages one by one, because they lead elsewhere than can be reckoned: the last had "
-        + "\(page.items.count.counted("item")).",
+  private static func oneByOne(
+    _ page: Page<Item>, _ limit: Int, isBlind: Bool
+  ) -> WalkReport.Warning {
+    let reason =
+      isBlind
+      ? "their positions are not known in advance"
+      : "they lead elsewhere than can be reckoned: the last had "
+        + page.items.count.counted("item")
+    return WalkReport.Warning(
+      .narrowedWindow, "parallel(\(limit)) reads pages one by one, because \(reason).",
       remedy: Remedy(
         .pageSize, ["\(page.items.count)"],
-        condition: "if the server gives no more than that at a time"))
+        condition: isBlind
+          ? "if pages of this listing are counted and have that many items"
+          : "if the server gives no more than that at a time"))
   }
 
   private func failed(_ error: any Error, _ read: Read) {
