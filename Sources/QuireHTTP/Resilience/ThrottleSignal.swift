@@ -38,21 +38,29 @@ package enum ThrottleSignal {
     let compact = text.filter { $0 != " " }
     let seconds: Double?
     if let number = Double(compact) {
-      seconds = number > 1e12 ? number / 1000 - now : number > 1e9 ? number - now : number
+      seconds = wait(number, now: now)
     } else if let date = HTTPDate.secondsSince1970(text)
       ?? (try? Date(compact, strategy: .iso8601))?.timeIntervalSince1970
     {
       seconds = date - now
     } else {
-      seconds = unitDuration(compact) ?? longest(in: text)
+      seconds = unitDuration(compact) ?? longest(in: text, now: now)
     }
     return seconds.flatMap { $0.isFinite ? .wait(seconds: $0) : nil }
   }
 
-  /// Returns the longest of several numbers of seconds: a proxy may combine fields of the same name
-  /// (RFC 9110, §5.3). A comma without a space may be a decimal comma.
-  private static func longest(in list: String) -> Double? {
-    let waits = list.split(separator: ", ", omittingEmptySubsequences: false).map { Double($0) }
+  /// Returns the seconds that a number means: so many, or those until a time in seconds or
+  /// milliseconds since 1970.
+  private static func wait(_ number: Double, now: Double) -> Double {
+    number > 1e12 ? number / 1000 - now : number > 1e9 ? number - now : number
+  }
+
+  /// Returns the longest of the waits that several numbers mean: a proxy may combine fields of the
+  /// same name (RFC 9110, §5.3). A comma without a space may be a decimal comma.
+  private static func longest(in list: String, now: Double) -> Double? {
+    let waits = list.split(separator: ", ", omittingEmptySubsequences: false).map { text in
+      Double(text).map { wait($0, now: now) }
+    }
     return waits.contains(nil) ? nil : waits.compactMap(\.self).max()
   }
 

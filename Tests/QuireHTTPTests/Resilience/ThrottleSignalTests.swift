@@ -64,6 +64,7 @@ struct ThrottleSignalTests {
     #expect(wait([("Retry-After", "2.0")]) == .seconds(2))
     #expect(wait([("Retry-After", "5"), ("Retry-After", "8")]) == .seconds(8))
     #expect(wait([("Retry-After", "8, 5")]) == .seconds(8))
+    #expect(wait([("Retry-After", "1767225600, 1767225600")]) == .seconds(42.5))
     #expect(wait([("Retry-After", "8, soon")]) == nil)
     #expect(
       wait([
