@@ -397,8 +397,10 @@ final class Exchange {
     }
     // This wait is about one page that is not ready; other pages need not wait.
     if status == 202 { allowance.wait = nil }
+    let isTimed = allowance.wait != nil
     let isThrottling =
-      status == 429 || [403, 503].contains(status) && allowance.wait != nil
+      status == 429
+      || isTimed && (status == 503 || PassingStatus.throttlingWithWait.contains(status))
     if let permit {
       permit.answered(allowance, isThrottling: isThrottling, atOnce: atOnce)
     } else {

@@ -117,8 +117,8 @@ extension RetryMachine.Failure {
     let status = response.status
     let wait = ThrottleSignal.wait(
       in: response.headerFields, now: listing.client.environment.now())
-    // GitHub and Google throttle with 403. Only a wait in its fields tells this from a refusal.
-    let isThrottling = status.code == 429 || status.code == 403 && wait != nil
+    let isThrottling =
+      status.code == 429 || PassingStatus.throttlingWithWait.contains(status.code) && wait != nil
     let code: PageError.Code =
       switch status.code {
       case 304: .unexpectedNotModified

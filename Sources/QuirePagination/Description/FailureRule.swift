@@ -82,6 +82,9 @@ package enum PassingStatus {
   /// network, and proxies write 598 and 599 after a time-out of their own. All four may pass or
   /// last, so they do not count as an outage.
   package static let all = later.union(outage).union([500, 525, 530, 598, 599])
+  /// Statuses that ask to slow down if the answer says until when, and else refuse for good: 403
+  /// of GitHub and Google, and what services wrote before 429 was defined, or write beside it.
+  package static let throttlingWithWait: Set<Int> = [403, 420, 430, 509]
 }
 
 extension Pagination.FailureRule: Block {

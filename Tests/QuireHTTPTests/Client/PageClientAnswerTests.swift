@@ -211,7 +211,7 @@ struct PageClientAnswerTests {
 
   @Test(
     "H20, H24: other statuses fail at once",
-    arguments: [400, 401, 403, 404, 405, 422, 501, 505, 507, 511, 526, 600, 999])
+    arguments: [400, 401, 403, 404, 405, 420, 422, 430, 501, 505, 507, 509, 511, 526, 600, 999])
   func notRetryable(status: Int) async {
     let server = CannedServer([.status(status, [:], #"{"message":"no such thing"}"#)])
     guard case .failure(let error) = await first(server) else {
@@ -256,9 +256,11 @@ struct PageClientAnswerTests {
     }
   }
 
-  @Test("H22: a 403 is throttling only if a field says until when")
-  func secondaryLimit() async throws {
-    let limited = CannedServer([.status(403, ["Retry-After": "0"]), .json(#"{"items":[1]}"#)])
+  @Test(
+    "H22: a 403, and what means 429 elsewhere, is throttling only if a field says until when",
+    arguments: [403, 420, 430, 509])
+  func secondaryLimit(status: Int) async throws {
+    let limited = CannedServer([.status(status, ["Retry-After": "0"]), .json(#"{"items":[1]}"#)])
     #expect(try await first(limited).get()?.items == [1])
     #expect(limited.requests.count == 2)
   }
