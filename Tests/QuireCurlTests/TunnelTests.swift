@@ -116,7 +116,8 @@ struct TunnelTests {
   func refusals() async throws {
     let server = try server()
     let refusing = try FaultServer { _ in
-      [.respond("no", status: "407 Proxy Authentication Required")]
+      // Base 64 of the user and the password, as the proxy gets them.
+      [.respond("no: cret-word, bWU6Y3JldC13b3Jk", status: "407 Proxy Authentication Required")]
     }
     defer {
       server.stop()
@@ -127,6 +128,9 @@ struct TunnelTests {
     }
     let refused = await drain(transport, "https://elsewhere.test/")
     #expect(refused != nil && !"\(refused as Any)".contains("cret-word"))
+    let answered = await drain(transport, "http://far.test/")
+    #expect(answered?.message.contains("It says: no: …, …") == true, "\(answered as Any)")
+    #expect(!"\(answered as Any)".contains("cret-word"))
     refusing.refuseConnections()
     let away = await drain(transport, "http://far.test/")
     #expect(away?.code == .connectFailed, "\(away as Any)")

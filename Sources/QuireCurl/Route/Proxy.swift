@@ -24,6 +24,12 @@ public struct Proxy: Hashable, Sendable, CustomStringConvertible {
 
     var url: String { "\(scheme)://\(host):\(port)" }
 
+    /// The user with the password, and the password alone; the user, if there is no password.
+    var secrets: [String] {
+      guard let user else { return [] }
+      return password.map { ["\(user):\($0)", $0] } ?? [user]
+    }
+
     /// Reads `http://user:password@host:3128`; without a scheme, the proxy speaks http.
     init(_ text: String) throws(PageError) {
       let parts =
@@ -120,6 +126,9 @@ public struct Proxy: Hashable, Sendable, CustomStringConvertible {
     }
     return isDirect ? nil : server
   }
+
+  /// What the proxies are sent as their password, which they may repeat.
+  var secrets: [String] { [http, https].compactMap(\.self).flatMap(\.secrets) }
 
   private static var unreadable: PageError {
     PageError(

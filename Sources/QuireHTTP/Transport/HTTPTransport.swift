@@ -27,6 +27,12 @@ public protocol HTTPTransport: Sendable {
   func send(_ request: TransportRequest) async throws -> TransportResponse
 }
 
+/// A transport that sends secrets of its own, such as a proxy's password. Errors, logs and reports
+/// show none of them.
+package protocol SecretBearingTransport: HTTPTransport {
+  var secrets: [String] { get }
+}
+
 /// A complete request for a transport.
 public struct TransportRequest: Sendable {
   /// The method, scheme, authority, path with query, and header fields. The target must be sent
