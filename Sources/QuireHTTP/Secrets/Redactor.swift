@@ -226,14 +226,17 @@ struct Secret: Hashable, Sendable {
   var isSearchable: Bool { value.count >= Self.minimumSearchableLength }
   static let minimumSearchableLength = 6
 
-  /// The parts of the secret that are visible in base 64, in both alphabets, each with its own
-  /// identifier.
+  /// The parts of the secret that are visible in base 64, in both alphabets, and the secret as a
+  /// link inside a link has it, percent-encoded before the whole is; each with its own identifier.
   var encoded: [Secret] {
-    Base64.embeddedDigits(of: value).enumerated().flatMap { lead, trace -> [Secret] in
+    let inBase64 = Base64.embeddedDigits(of: value).enumerated().flatMap { lead, trace in
       let forURLs = Base64.urlSafe(trace)
       let plain = Secret(id: "\(id)!\(lead)", value: trace)
       return forURLs == trace ? [plain] : [plain, Secret(id: "\(id)!\(lead)u", value: forURLs)]
-    }.filter(\.isSearchable)
+    }
+    let inLink = Array(SecretSpelling.spell(value, "").utf8)
+    return (inBase64 + (inLink == value ? [] : [Secret(id: "\(id)!p", value: inLink)]))
+      .filter(\.isSearchable)
   }
 
   /// Returns the secrets of a request that also has `fields`: parameters, fields and members of the

@@ -34,7 +34,8 @@ struct SecretParametersTests {
     arguments: [
       "S%2FECR%2BET", "S%2fECR+ET", "S/ECR%2BET", "S/ECR%20ET", "S%2FEC%52%2bET", "%53%2FECR%2BET",
       "k3y%2F%C3%BC%20value", "k3y/%c3%Bc+value", "k3y/ü%20value", "abcdefgh", "abcdef%67h",
-      "Bearer%20abcdefgh", "Bearer+abcdefgh",
+      "Bearer%20abcdefgh", "Bearer+abcdefgh", "S%252FECR%252BET", "S%252fECR%252bET",
+      "k3y%252F%25C3%25BC%2520value",
     ])
   func spellings(_ secret: String) throws {
     for link in [
