@@ -159,9 +159,14 @@ final class Exchange {
     guard response.status.kind == .redirection else { return nil }
     let status = response.status.code
     isPermanent = isPermanent && [301, 308].contains(status)
-    let next = try redirects?.received(
-      status: status, location: response.head.headerFields[.location])
-    if let next { try listing.checkSecrets(of: next) }
+    // Two servers behind each other may both write the field.
+    let locations = Set(response.head.headerFields[values: .location])
+    let next = try redirects?.received(status: status, location: locations.min())
+    guard let next else { return nil }
+    guard locations.count == 1 else {
+      throw PageError(.refusedLink, "The server redirects to \(locations.count) places at once.")
+    }
+    try listing.checkSecrets(of: next)
     return next
   }
 

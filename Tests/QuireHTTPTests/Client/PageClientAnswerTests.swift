@@ -285,6 +285,20 @@ struct PageClientAnswerTests {
     #expect(server.requests.count == 8)
   }
 
+  @Test("A redirect whose target stands there twice is followed, and one to two places is refused")
+  func repeatedLocation() async throws {
+    for (second, code) in [("/r2", nil), ("/r3", PageError.Code.refusedLink)] {
+      var redirect = TransportResponse.status(302, ["Location": "/r2"])
+      redirect.head.headerFields.append(HTTPField(name: .location, value: second))
+      let server = CannedServer([redirect, .json(#"{"items":[1]}"#)])
+      switch await first(server) {
+      case .success(let page): #expect(page?.items == [1] && code == nil)
+      case .failure(let error): #expect(error.code == code, "\(error)")
+      }
+      #expect(server.requests.count == (code == nil ? 2 : 1))
+    }
+  }
+
   @Test("H-5: redirects use up no attempts", arguments: [PageDelivery.whole, .asItArrives])
   func redirectsAreNoAttempts(delivery: PageDelivery) async throws {
     for (failures, isDelivered) in [(2, true), (3, false)] {
