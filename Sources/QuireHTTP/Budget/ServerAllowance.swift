@@ -45,8 +45,9 @@ struct ServerAllowance: Hashable, Sendable {
 
   init() {}
 
-  /// Reads header fields at `now`, in seconds since 1970. A Date field replaces `now`, because
-  /// times only have a meaning relative to the server's clock.
+  /// Reads header fields at `now`, in seconds since 1970. A Date field, and the Age that a cache
+  /// adds to it (RFC 9111, §4.2.3), replace `now`, because times only have a meaning relative to the
+  /// server's clock.
   init(_ fields: HTTPFields, now: Double) {
     var reader = AllowanceReader(now: now)
     // By index, because fields of an iteration are copied.
@@ -56,7 +57,9 @@ struct ServerAllowance: Hashable, Sendable {
       if reader.fields.count == AllowanceReader.most { break }
     }
     guard !reader.fields.isEmpty else { return }
-    if let date = fields[.date].flatMap(HTTPDate.secondsSince1970) { reader.now = date }
+    if let date = fields[.date].flatMap(HTTPDate.secondsSince1970) {
+      reader.now = date + (fields[.age].flatMap { Double(amount: $0) } ?? 0)
+    }
     self = reader.allowance()
   }
 

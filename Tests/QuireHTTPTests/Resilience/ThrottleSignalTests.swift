@@ -76,6 +76,16 @@ struct ThrottleSignalTests {
         == .seconds(7))
   }
 
+  @Test("V103: an answer out of a cache asks for a wait from now on, not from when it was made")
+  func cached() {
+    let made = [
+      ("Date", "Wed, 21 Oct 2026 07:27:00 GMT"), ("Retry-After", "Wed, 21 Oct 2026 07:28:00 GMT"),
+    ]
+    #expect(wait(made + [("Age", "50")]) == .seconds(10))
+    #expect(wait(made + [("Age", "3600")]) == .zero)
+    for age in ["-5", "soon", "", "nan"] { #expect(wait(made + [("Age", age)]) == .seconds(60)) }
+  }
+
   @Test("V103: all three forms of a date are a wait")
   func dates() {
     for text in [
