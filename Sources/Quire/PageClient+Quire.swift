@@ -100,7 +100,7 @@ extension PageClient {
   /// ```swift
   /// client.cursor(of: Row.self, at: url, items: "/rows | /table/row") { page in
   ///   guard let day = try page.document.value(at: "/day | /table/@day")?.string else { return nil }
-  ///   return NextPage(PageRequest(url: url + "?before=" + day))
+  ///   return NextPage(PageRequest(url: url, parameters: ["before": day]))
   /// }
   /// ```
   /// Otherwise the same as `cursor(of:at:pagination:)`.

@@ -46,4 +46,32 @@ import Testing
     #expect(try thresholds[2] == Threshold(remainingExtent: 200))
     #expect(throws: PageError.self) { try Threshold(fraction: 1.2) }
   }
+
+  @Test("Parameters can be added while the program runs, and are encoded in a URL and in a form")
+  func parameters() {
+    var parameters: PageRequest.Parameters = ["q": "R&D", "tag": "a", "tag": "b"]
+    parameters.append("user[name]", "Zoë +1")
+    let encoded = "q=R%26D&tag=a&tag=b&user[name]=Zo%C3%AB%20%2B1"
+    #expect(
+      PageRequest(url: "https://h.test/a?tag=c&n=1#top", parameters: parameters).url
+        == "https://h.test/a?n=1&" + encoded)
+    #expect(PageRequest(url: "no URL", parameters: parameters).url == "no URL")
+    #expect(PageRequest.Body.form(parameters) == .form(encoded))
+    #expect(PageRequest.Body.form(["secret": "a+b/c=="]) == .form("secret=a%2Bb%2Fc%3D%3D"))
+    let values = ["b": "2", "a": "1", "c": "3"]
+    #expect(PageRequest.Parameters(values).pairs.map(\.name) == ["a", "b", "c"])
+  }
+
+  private struct Filter: Encodable { let state: String }
+  private struct Unencodable: Encodable {
+    func encode(to encoder: any Encoder) throws { throw CancellationError() }
+  }
+
+  @Test("A body can be the JSON of an Encodable value, and its errors are the encoder's")
+  func encodedBodies() throws {
+    #expect(try PageRequest.Body.json(encoding: Filter(state: "open")) == .json(["state": "open"]))
+    #expect(throws: CancellationError.self) {
+      try PageRequest.Body.json(encoding: Unencodable())
+    }
+  }
 }

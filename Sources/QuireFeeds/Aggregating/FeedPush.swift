@@ -96,12 +96,12 @@ public struct FeedPush: Hashable, Sendable, Codable {
   func request(callback: String) -> PageRequest {
     // The token must be a separate component of the path.
     let callback = callback.hasSuffix("/") ? callback : callback + "/"
-    let form: KeyValuePairs<String, String> = [
-      "hub.mode": "subscribe", "hub.topic": topic, "hub.callback": callback + token,
-      "hub.lease_seconds": "\(Int(Self.lease))",
-    ]
-    let body = form.map { "\($0.key)=\(PercentEncoding.encode($0.value))" }.joined(separator: "&")
-    return PageRequest(method: .post, url: hub, body: .form(body))
+    return PageRequest(
+      method: .post, url: hub,
+      body: .form([
+        "hub.mode": "subscribe", "hub.topic": topic, "hub.callback": callback + token,
+        "hub.lease_seconds": "\(Int(Self.lease))",
+      ]))
   }
 
   /// Records the hub's verification (§5.3). Returns false if the topic was not requested within the

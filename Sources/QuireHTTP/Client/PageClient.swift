@@ -207,9 +207,8 @@ extension PageClient {
     /// The body. Default: none.
     public var body: PageRequest.Body
     /// Names and values for the query of the URL. They replace parameters of the URL that have the
-    /// same names; a name that occurs twice is sent twice. Encoded strictly: only unreserved
-    /// characters are kept (RFC 3986, §2.3), in names also `$`, `[` and `]`. Default: none.
-    public var parameters: KeyValuePairs<String, String>
+    /// same names; a name that occurs twice is sent twice. Default: none.
+    public var parameters: PageRequest.Parameters
     /// Texts that are secret wherever a request or an answer has them, such as a token in the URL's
     /// path: never shown in errors, logs and reports, and not stored in positions. Parameters
     /// called `token`, `api_key`, `password` and the like are secret without being listed. Texts of
@@ -222,7 +221,7 @@ extension PageClient {
     /// Creates options; by default for a plain GET.
     public init(
       method: HTTPRequest.Method = .get, headers: HTTPFields = [:],
-      body: PageRequest.Body = .none, parameters: KeyValuePairs<String, String> = [:]
+      body: PageRequest.Body = .none, parameters: PageRequest.Parameters = [:]
     ) {
       self.method = method
       self.headers = headers
@@ -230,14 +229,10 @@ extension PageClient {
       self.parameters = parameters
     }
 
-    /// Returns the request for the first page at `url`, with `parameters` added. A malformed URL
-    /// stays as it is, and is refused when it is sent.
+    /// Returns the request for the first page at `url`.
     package func request(at url: String) -> PageRequest {
-      var request = PageRequest(method: method, url: url, headerFields: headers, body: body)
-      guard !parameters.isEmpty, var target = try? URLReference(url) else { return request }
-      target.query = QueryString(target.query).replacing(parameters.map { ($0.key, $0.value) }).raw
-      request.url = target.text
-      return request
+      PageRequest(
+        method: method, url: url, headerFields: headers, body: body, parameters: parameters)
     }
   }
 }
@@ -251,7 +246,7 @@ extension PageClient {
   /// client.cursor(at: url, items: "", decoder: JSONPageDecoder<Place>()) { page in
   ///   guard page.itemCount > 0 else { return nil }
   ///   let seen = page.state.plainText + …
-  ///   return NextPage(PageRequest(url: url + "&exclude=" + seen), state: .string(seen))
+  ///   return NextPage(PageRequest(url: url, parameters: ["exclude": seen]), state: .string(seen))
   /// }
   /// ```
   /// All else is as with a description: retries, links, credentials, limits, loop detection,
@@ -312,7 +307,7 @@ extension PageClient.RequestOptions {
   /// the program.
   public init(
     method: HTTPRequest.Method = .get, headers: KeyValuePairs<String, String>,
-    body: PageRequest.Body = .none, parameters: KeyValuePairs<String, String> = [:]
+    body: PageRequest.Body = .none, parameters: PageRequest.Parameters = [:]
   ) {
     self.init(
       method: method, headers: HTTPFields(named: headers), body: body, parameters: parameters)
