@@ -79,13 +79,16 @@ public enum JSONValue: Hashable, Sendable {
   }
 }
 
-extension JSONValue: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral,
-  ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
+extension JSONValue: ExpressibleByStringInterpolation, ExpressibleByIntegerLiteral,
+  ExpressibleByFloatLiteral, ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral,
+  ExpressibleByDictionaryLiteral
 {
   /// Creates a string.
   public init(stringLiteral value: String) { self = .string(value) }
   /// Creates a whole number.
   public init(integerLiteral value: Int) { self = .number(String(value)) }
+  /// Creates a number with the shortest text that stands for the value: `0.10` is `0.1`.
+  public init(floatLiteral value: Double) { self = .number(String(value)) }
   /// Creates a truth value.
   public init(booleanLiteral value: Bool) { self = .bool(value) }
   /// Creates an array.

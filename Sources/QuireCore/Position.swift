@@ -86,7 +86,7 @@ extension Position: Hashable {
   }
 }
 
-extension Position: ExpressibleByStringLiteral, ExpressibleByIntegerLiteral {
+extension Position: ExpressibleByStringInterpolation, ExpressibleByIntegerLiteral {
   /// Creates a position whose value is a string.
   public init(stringLiteral value: String) { self.init(.string(value)) }
   /// Creates a position whose value is a whole number.

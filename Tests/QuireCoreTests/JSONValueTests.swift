@@ -18,6 +18,15 @@ struct JSONValueTests {
     #expect(try text(Position(12, itemOffset: 3)).utf8.count < 80)
   }
 
+  @Test("Literals may have fractions and interpolations, in a value as in a position")
+  func literals() {
+    let name = "Zoë"
+    let value: JSONValue = ["q": "by \(name)", "least": 0.25, "most": 1e300, "below": -2.5]
+    #expect(value.description == #"{"q":"by Zoë","least":0.25,"most":1e+300,"below":-2.5}"#)
+    let position: Position = "after \(name)"
+    #expect(position.value == .string("after Zoë"))
+  }
+
   @Test("A stored position that counts items below zero is refused")
   func negativeOffset() {
     #expect(throws: DecodingError.self) {
