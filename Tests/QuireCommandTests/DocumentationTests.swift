@@ -109,14 +109,16 @@ struct DocumentationTests {
     }
   }
 
-  /// The README and every guide.
-  private static func guides() throws -> String {
+  /// The paths of the README and of every guide.
+  private static func guidePaths() throws -> [String] {
     let folder = "Sources/Quire/Quire.docc"
     let names = try FileManager.default
       .contentsOfDirectory(atPath: root.appendingPathComponent(folder).path)
-    return try (names.filter { $0.hasSuffix(".md") }.map { "\(folder)/\($0)" } + ["README.md"])
-      .map(text).joined()
+    return names.filter { $0.hasSuffix(".md") }.map { "\(folder)/\($0)" } + ["README.md"]
   }
+
+  /// The README and every guide.
+  private static func guides() throws -> String { try guidePaths().map(text).joined() }
 
   private static func sources(in folder: String) throws -> [String] {
     let files = try #require(
@@ -156,6 +158,30 @@ struct DocumentationTests {
       }
     }
     #expect(count > 100)
+  }
+
+  @Test("Every type in a guide's code comes with Quire, or with a module that the code imports")
+  func importedTypes() throws {
+    let facade = try Self.text("Sources/Quire/Quire.swift")
+    let brought = Set(
+      facade.matches(of: #/@_exported public import \w+ \w+\.(\w+)/#).map { String($0.1) })
+    let type = #/^public (?:indirect |final )?(?:struct|enum|actor|class|protocol) (\w+)/#
+      .anchorsMatchLineEndings()
+    var modules: [String: String] = [:]
+    for module in Self.libraries where module != "QuireCore" {
+      for file in try Self.sources(in: "Sources/\(module)") {
+        for found in try Self.text(file).matches(of: type) { modules[String(found.1)] = module }
+      }
+    }
+    for path in try Self.guidePaths() {
+      let guide = try Self.text(path)
+      let code = guide.matches(of: #/```swift\n(.*?)```/#.dotMatchesNewlines()).map { $0.1 }.joined()
+      let imports = Set(guide.matches(of: #/import (\w+)/#).map { String($0.1) })
+      for name in Set(code.matches(of: #/\b[A-Z]\w+/#).map { String($0.0) }) {
+        guard let module = modules[name], !brought.contains(name) else { continue }
+        #expect(imports.contains(module), "\(path) has \(name) without import \(module).")
+      }
+    }
   }
 
   @Test("Every block of a description is in the reference, whose example is one")
