@@ -7,7 +7,9 @@ public import QuirePagination
 ///
 /// ```swift
 /// let export = Export(to: sink, increment: Increment("/updated_at", key: "/id")) { since in
-///   client.cursor(of: RawItem.self, at: url + (since?.string.map { "&since=\($0)" } ?? ""), pagination: .github)
+///   client.cursor(
+///     of: RawItem.self, at: url, pagination: .github,
+///     request: .init(parameters: since?.string.map { ["since": $0] } ?? [:]))
 /// }
 /// ```
 /// Servers repeat the items that have exactly this value, and those within the look-back. Items
