@@ -11,7 +11,6 @@
 @_exported public import QuireCore
 @_exported public import class QuireCurl.CurlTransport
 @_exported public import struct QuireDetect.Detection
-@_exported public import struct QuireHTTP.AddressNetwork
 @_exported public import protocol QuireHTTP.CredentialSource
 @_exported public import struct QuireHTTP.BearerTokenSource
 @_exported public import struct QuireHTTP.Credential
@@ -37,7 +36,6 @@
 @_exported public import struct QuirePagination.RawItem
 @_exported public import struct QuireXML.XMLDecodingOptions
 @_exported public import struct QuireXML.XMLItem
-@_exported public import struct QuireXML.XMLItemPageDecoder
 @_exported public import struct QuireXML.XMLPageDecoder
 
 extension PageError: LocalizedError {

@@ -24,7 +24,7 @@ import Synchronization
 /// fails with `connectFailed`, and may succeed later.
 ///
 /// Dropping the transport closes its connections; `shutdown()` also waits until that is done.
-public final class CurlTransport: HTTPTransport, SecretBearingTransport {
+public final class CurlTransport: HTTPTransport {
   /// The transport with default settings, shared by the process. Never shut it down.
   public static let shared = CurlTransport()
 
@@ -59,7 +59,8 @@ public final class CurlTransport: HTTPTransport, SecretBearingTransport {
     self.init(configuration, resolver: NameResolver())
   }
 
-  package var secrets: [String] { configuration.proxy.secrets }
+  /// The password of each proxy, which the proxy may repeat in its answer.
+  public var secrets: [String] { configuration.proxy.secrets }
 
   package init(_ configuration: Configuration, resolver: NameResolver) {
     self.configuration = configuration

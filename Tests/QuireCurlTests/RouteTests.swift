@@ -32,7 +32,7 @@ struct RouteTests {
     var configuration = PageClient.Configuration()
     configuration.allowsPlainHTTP = true
     configuration.retry = .never
-    configuration.addresses = .standard.allowing([try AddressNetwork("127.0.0.77")])
+    configuration.addresses = try .standard.allowing(["127.0.0.77"])
     return PageClient(transport: transport, configuration: configuration)
   }
 

@@ -114,8 +114,8 @@ struct UnreliableNetworkTests {
         })
       let client = client(transport) {
         $0.retry = .never
-        if let network = try? AddressNetwork("127.0.0.77") {
-          $0.addresses = .standard.allowing([network])
+        if let policy = try? AddressPolicy.standard.allowing(["127.0.0.77"]) {
+          $0.addresses = policy
         }
       }
       await #expect(throws: PageError.self, "\(host)") {

@@ -57,8 +57,8 @@ enum RouteOption {
             + "allow:10.0.0.0/8.")
       }
       do {
-        return AddressPolicy.standard.allowing(try networks.map { try AddressNetwork(String($0)) })
-      } catch let error as PageError {
+        return try AddressPolicy.standard.allowing(networks.map(String.init))
+      } catch {
         throw ValidationError("\(option): \(error.message)")
       }
     }

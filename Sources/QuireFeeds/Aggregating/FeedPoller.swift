@@ -289,7 +289,8 @@ extension PageClient {
     let own = configuration.addresses
     guard own != .unrestricted else { return self }
     var client = self
-    client.configuration.addresses = .publicOnly.allowing(own.networks)
+    client.configuration.addresses = .publicOnly
+    client.configuration.addresses.networks = own.networks
     client.configuration.addresses.ports = own.ports
     return client
   }

@@ -172,12 +172,11 @@ package final class Listing: Sendable {
   package func redactor(for request: PageRequest? = nil) -> Redactor {
     let first = engine.first
     let request = request ?? first
-    let transport = (client.transport as? any SecretBearingTransport)?.secrets ?? []
     return Redactor(
       fields: client.shared.configuration.headers.appending(request.headerFields)
         .appending(client.shared.configuration.keeper?.fields ?? [:]),
       urls: [request.url, first.url], body: request.body,
-      known: secrets.values + transport.map { Array($0.utf8) })
+      known: secrets.values + client.transport.secrets.map { Array($0.utf8) })
   }
 
   /// Redacts the positions and warnings of a page's head before it is delivered.

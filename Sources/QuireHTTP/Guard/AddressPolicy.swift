@@ -2,7 +2,7 @@ public import QuireCore
 
 /// The addresses that begin with the same bits, such as `10.0.0.0/8`, `fd12::/16` or a single
 /// address.
-public struct AddressNetwork: Hashable, Sendable, CustomStringConvertible {
+package struct AddressNetwork: Hashable, Sendable, CustomStringConvertible {
   private let first: IPAddress
   private let length: Int
 
@@ -10,7 +10,7 @@ public struct AddressNetwork: Hashable, Sendable, CustomStringConvertible {
   /// (RFC 4632, §3.1).
   ///
   /// Throws `invalidArgument` for malformed text.
-  public init(_ text: String) throws(PageError) {
+  package init(_ text: String) throws(PageError) {
     let parts = text.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
     guard let address = IPAddress(String(parts[0])),
       let length = parts.count == 1 ? address.width : Int(parts[1]),
@@ -24,7 +24,7 @@ public struct AddressNetwork: Hashable, Sendable, CustomStringConvertible {
   }
 
   /// Returns whether the network contains an address.
-  public func contains(_ address: IPAddress) -> Bool {
+  package func contains(_ address: IPAddress) -> Bool {
     guard address.isIPv4 == first.isIPv4 else { return false }
     let shift = UInt128(first.width - length)
     return address.bits >> shift == first.bits >> shift
@@ -33,7 +33,7 @@ public struct AddressNetwork: Hashable, Sendable, CustomStringConvertible {
   var isSingle: Bool { length == first.width }
 
   /// The first address and the number of leading bits, such as `10.0.0.0/8`.
-  public var description: String { "\(first)/\(length)" }
+  package var description: String { "\(first)/\(length)" }
 }
 
 extension IPAddress {
@@ -50,7 +50,7 @@ public struct AddressPolicy: Hashable, Sendable {
 
   let reach: Reach
   /// Networks that may be reached in addition; see `allowing(_:)`.
-  public var networks: [AddressNetwork] = []
+  package var networks: [AddressNetwork] = []
   /// The only ports that may be reached; nil for all ports. Default nil.
   public var ports: Set<Int>?
 
@@ -69,11 +69,14 @@ public struct AddressPolicy: Hashable, Sendable {
 
   private init(reach: Reach) { self.reach = reach }
 
-  /// Returns this policy with additional networks. Of the metadata services in them, only those
-  /// listed as single addresses may be reached.
-  public func allowing(_ networks: [AddressNetwork]) -> AddressPolicy {
+  /// Returns this policy with additional networks, each written as an address, or as the first
+  /// address, a slash and the number of leading bits: `10.0.0.0/8`, `fd12::/16` (RFC 4632, §3.1). Of
+  /// the metadata services in them, only those listed as single addresses may be reached.
+  ///
+  /// Throws `invalidArgument` for malformed text.
+  public func allowing(_ networks: [String]) throws(PageError) -> AddressPolicy {
     var policy = self
-    policy.networks += networks
+    for network in networks { policy.networks.append(try AddressNetwork(network)) }
     return policy
   }
 }

@@ -25,12 +25,14 @@ public protocol HTTPTransport: Sendable {
   /// Sends `request`, and returns once the head of the final response has arrived. The body is read
   /// later.
   func send(_ request: TransportRequest) async throws -> TransportResponse
+
+  /// Secrets that the transport sends by itself, such as the password of a proxy: errors, logs and
+  /// reports show none of them. Default: none.
+  var secrets: [String] { get }
 }
 
-/// A transport that sends secrets of its own, such as a proxy's password. Errors, logs and reports
-/// show none of them.
-package protocol SecretBearingTransport: HTTPTransport {
-  var secrets: [String] { get }
+extension HTTPTransport {
+  public var secrets: [String] { [] }
 }
 
 /// A complete request for a transport.

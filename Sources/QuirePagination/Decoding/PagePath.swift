@@ -283,6 +283,6 @@ extension Remedy {
   }
 
   /// The remedy of setting aside items that cannot be decoded.
-  package static let settingAside = Remedy(
+  static let settingAside = Remedy(
     .badItems, ["collect"], condition: "to set such items aside")
 }
