@@ -3,33 +3,81 @@
 package enum JSONText {
   /// Appends the text as UTF-8. Half a surrogate pair becomes U+FFFD; invalid UTF-8 is kept.
   package static func append(_ written: UnsafeBufferPointer<UInt8>, to output: inout [UInt8]) {
-    var index = 0
-    while index < written.count {
-      let byte = written[index]
-      guard byte == UInt8(ascii: "\\"), index + 1 < written.count else {
-        output.append(byte)
-        index += 1
-        continue
-      }
-      guard written[index + 1] == UInt8(ascii: "u") else {
-        output.append(character(forEscape: written[index + 1]))
-        index += 2
-        continue
-      }
-      let unit = unit(written, at: index + 2)
-      index += 6
-      var value = unit
-      if unit & 0xFC00 == 0xD800, index + 1 < written.count, written[index] == UInt8(ascii: "\\"),
-        written[index + 1] == UInt8(ascii: "u")
-      {
-        let low = self.unit(written, at: index + 2)
-        if low & 0xFC00 == 0xDC00 {
-          value = 0x10000 + ((unit & 0x3FF) << 10 | (low & 0x3FF))
-          index += 6
-        }
-      }
-      output += String(UnicodeScalar(value) ?? "\u{FFFD}").utf8
+    withUnsafeTemporaryAllocation(of: UInt8.self, capacity: written.count) { text in
+      guard let from = written.baseAddress, let to = text.baseAddress else { return }
+      let count = resolve(from, written.count, into: to).count
+      output.append(contentsOf: UnsafeBufferPointer(start: to, count: count))
     }
+  }
+
+  /// Writes the text of the `count` bytes at `from` to `to`, which has room for as many: an escape
+  /// is at least as long as the character it stands for. Returns the length of the text, and
+  /// whether it is ASCII.
+  package static func resolve(
+    _ from: UnsafePointer<UInt8>, _ count: Int, into to: UnsafeMutablePointer<UInt8>
+  ) -> (count: Int, isASCII: Bool) {
+    var (read, written) = (0, 0)
+    // All bytes combined by OR, and the largest escaped character, to tell whether the text is
+    // ASCII.
+    var (seen, largest): (UInt64, UInt32) = (0, 0)
+    while read < count {
+      if read &+ 8 <= count {
+        // All eight bytes are written; those from a backslash on will be overwritten.
+        let chunk = UnsafeRawPointer(from + read).loadUnaligned(as: UInt64.self)
+        UnsafeMutableRawPointer(to + written).storeBytes(of: chunk, as: UInt64.self)
+        seen |= chunk
+        let backslash = backslash(in: UInt64(littleEndian: chunk))
+        let run = backslash == 0 ? 8 : backslash.trailingZeroBitCount >> 3
+        read &+= run
+        written &+= run
+        if backslash == 0 { continue }
+      } else if from[read] != UInt8(ascii: "\\") {
+        to[written] = from[read]
+        seen |= UInt64(from[read])
+        read &+= 1
+        written &+= 1
+        continue
+      }
+      if from[read &+ 1] == UInt8(ascii: "u") {
+        let (scalar, length) = scalar(from + read, left: count &- read)
+        largest = max(largest, scalar.value)
+        for byte in UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter {
+          to[written] = byte
+          written &+= 1
+        }
+        read &+= length
+      } else {
+        to[written] = character(forEscape: from[read &+ 1])
+        written &+= 1
+        read &+= 2
+      }
+    }
+    return (written, seen & 0x8080_8080_8080_8080 == 0 && largest < 0x80)
+  }
+
+  /// Returns a mask whose lowest bit is the high bit of the first backslash; 0 if there is none.
+  @inline(__always)
+  private static func backslash(in chunk: UInt64) -> UInt64 {
+    let ones: UInt64 = 0x0101_0101_0101_0101
+    let difference = chunk ^ ones &* UInt64(UInt8(ascii: "\\"))
+    return (difference &- ones) & ~difference & (ones &* 0x80)
+  }
+
+  /// Returns the character that `\uXXXX`, or a surrogate pair of them, stands for, and the length
+  /// of the escape. `left` is the number of bytes in the text from the escape on.
+  private static func scalar(
+    _ escape: UnsafePointer<UInt8>, left: Int
+  ) -> (UnicodeScalar, length: Int) {
+    let text = UnsafeBufferPointer(start: escape, count: left)
+    let high = unit(text, at: 2)
+    if let scalar = UnicodeScalar(high) { return (scalar, 6) }
+    guard high < 0xDC00, left >= 12, text[6] == UInt8(ascii: "\\"), text[7] == UInt8(ascii: "u")
+    else { return ("\u{FFFD}", 6) }
+    let low = unit(text, at: 8)
+    guard low & 0xFC00 == 0xDC00,
+      let scalar = UnicodeScalar(0x10000 + ((high & 0x3FF) << 10 | (low & 0x3FF)))
+    else { return ("\u{FFFD}", 6) }
+    return (scalar, 12)
   }
 
   /// Returns the text of a member's name.

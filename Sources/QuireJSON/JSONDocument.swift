@@ -329,7 +329,7 @@ extension JSONDocument {
     return index.withPointers { bytes, _ in
       let text = UnsafeBufferPointer(start: bytes + word.offset, count: word.length)
       return word.isKind(.escapedString)
-        ? JSONEscapes.text(of: text) : String(checkedUTF8: text, isASCII: word.isKind(.string))
+        ? JSONText.string(text) : String(checkedUTF8: text, isASCII: word.isKind(.string))
     }
   }
 
@@ -337,10 +337,10 @@ extension JSONDocument {
   /// the escapes.
   func unescaped(_ range: Range<Int>) -> [UInt8] {
     index.withPointers { bytes, _ in
-      [UInt8](unsafeUninitializedCapacity: range.count) { output, count in
-        guard let start = output.baseAddress else { return }
-        count = JSONEscapes.resolve(bytes + range.lowerBound, range.count, into: start).count
-      }
+      var text: [UInt8] = []
+      JSONText.append(
+        UnsafeBufferPointer(start: bytes + range.lowerBound, count: range.count), to: &text)
+      return text
     }
   }
 }

@@ -112,7 +112,7 @@ public struct JSONReader: ~Copyable {
     if word.isKind(.string) { return String(checkedUTF8: text, isASCII: true) }
     if word.isKind(.unicodeString) { return String(checkedUTF8: text, isASCII: false) }
     guard word.isKind(.escapedString) else { throw noText(node) }
-    return JSONEscapes.text(of: text)
+    return JSONText.string(text)
   }
 
   @inline(__always)

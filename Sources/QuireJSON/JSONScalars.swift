@@ -27,7 +27,7 @@ extension JSONItemContext {
     if word.isKind(.string) { return String(checkedUTF8: text, isASCII: true) }
     switch word.kind {
     case .string, .unicodeString: return String(checkedUTF8: text, isASCII: false)
-    case .escapedString: return JSONEscapes.text(of: text)
+    case .escapedString: return JSONText.string(text)
     case .surrogateString, .invalidString: throw .text
     case .null: throw .null
     default: throw .mismatch
@@ -246,94 +246,14 @@ enum JSONNumber {
   }
 }
 
-/// Resolving escapes in strings, which the scanner has checked.
-enum JSONEscapes {
-  /// Returns the text of a string's content.
-  static func text(of written: UnsafeBufferPointer<UInt8>) -> String {
-    // An escape is at least as long as the character it stands for.
+extension JSONText {
+  /// Returns the text of a string's content with escapes, which the scanner has checked.
+  static func string(_ written: UnsafeBufferPointer<UInt8>) -> String {
     withUnsafeTemporaryAllocation(of: UInt8.self, capacity: written.count) { output in
       guard let from = written.baseAddress, let to = output.baseAddress else { return "" }
       let (count, isASCII) = resolve(from, written.count, into: to)
       return String(
         checkedUTF8: UnsafeBufferPointer(start: to, count: count), isASCII: isASCII)
     }
-  }
-
-  /// Writes the text of the `count` bytes at `from` to `to`, which has room for as many. Returns
-  /// the length of the text, and whether it is ASCII.
-  static func resolve(
-    _ from: UnsafePointer<UInt8>, _ count: Int, into to: UnsafeMutablePointer<UInt8>
-  ) -> (count: Int, isASCII: Bool) {
-    var (read, written) = (0, 0)
-    // All bytes combined by OR, and the largest escaped character, to tell whether the text is
-    // ASCII.
-    var (seen, largest): (UInt64, UInt32) = (0, 0)
-    while read < count {
-      if read &+ 8 <= count {
-        // All eight bytes are written; those from a backslash on will be overwritten.
-        let chunk = JSONScanner.load(from + read)
-        UnsafeMutableRawPointer(to + written).storeBytes(of: chunk.littleEndian, as: UInt64.self)
-        seen |= chunk
-        let backslash = backslash(in: chunk)
-        let run = backslash == 0 ? 8 : backslash.trailingZeroBitCount >> 3
-        read &+= run
-        written &+= run
-        if backslash == 0 { continue }
-      } else if from[read] != UInt8(ascii: "\\") {
-        to[written] = from[read]
-        seen |= UInt64(from[read])
-        read &+= 1
-        written &+= 1
-        continue
-      }
-      if from[read &+ 1] == UInt8(ascii: "u") {
-        let (scalar, length) = scalar(from + read)
-        largest = max(largest, scalar.value)
-        for byte in UTF8.encode(scalar) ?? UTF8.encodedReplacementCharacter {
-          to[written] = byte
-          written &+= 1
-        }
-        read &+= length
-      } else {
-        to[written] = character(forEscape: from[read &+ 1])
-        written &+= 1
-        read &+= 2
-      }
-    }
-    return (written, seen & 0x8080_8080_8080_8080 == 0 && largest < 0x80)
-  }
-
-  /// Returns a mask whose lowest bit is the high bit of the first backslash; 0 if there is none.
-  @inline(__always)
-  private static func backslash(in chunk: UInt64) -> UInt64 {
-    let ones: UInt64 = 0x0101_0101_0101_0101
-    let difference = chunk ^ ones &* UInt64(UInt8(ascii: "\\"))
-    return (difference &- ones) & ~difference & (ones &* 0x80)
-  }
-
-  @inline(__always)
-  private static func character(forEscape letter: UInt8) -> UInt8 {
-    switch letter {
-    case UInt8(ascii: "b"): 0x08
-    case UInt8(ascii: "f"): 0x0C
-    case UInt8(ascii: "n"): 0x0A
-    case UInt8(ascii: "r"): 0x0D
-    case UInt8(ascii: "t"): 0x09
-    default: letter
-    }
-  }
-
-  /// Returns the character that `\uXXXX`, or a surrogate pair of them, stands for, and the length
-  /// of the escape.
-  private static func scalar(_ escape: UnsafePointer<UInt8>) -> (UnicodeScalar, length: Int) {
-    let high = unit(escape + 2)
-    if let scalar = UnicodeScalar(high) { return (scalar, 6) }
-    let low = unit(escape + 8)
-    let value = 0x10000 + (UInt32(high & 0x3FF) << 10 | UInt32(low & 0x3FF))
-    return (UnicodeScalar(value) ?? "\u{FFFD}", 12)
-  }
-
-  private static func unit(_ digits: UnsafePointer<UInt8>) -> UInt16 {
-    (0..<4).reduce(0) { $0 << 4 | (JSONStringScanner.hexadecimal(digits[$1]) ?? 0) }
   }
 }

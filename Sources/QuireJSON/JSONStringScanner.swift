@@ -140,7 +140,7 @@ enum JSONStringScanner {
     return unit
   }
 
-  static func hexadecimal(_ byte: UInt8) -> UInt16? {
+  private static func hexadecimal(_ byte: UInt8) -> UInt16? {
     switch byte {
     case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt16(byte - UInt8(ascii: "0"))
     case UInt8(ascii: "a")...UInt8(ascii: "f"): UInt16(byte - UInt8(ascii: "a") + 10)
