@@ -110,8 +110,7 @@ public struct PostgresFeedStore: SharedFeedStore {
     }
   }
 
-  /// The version of the tables. Those of version 1 do not have `quire_entry.found`: their entries
-  /// count as found when the column is added.
+  /// The version of the tables.
   private static let version = 2
 
   private static let tables = """
@@ -123,7 +122,7 @@ public struct PostgresFeedStore: SharedFeedStore {
       number bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
       feed text NOT NULL REFERENCES quire_feed (id) ON DELETE CASCADE,
       kind text NOT NULL, identity text NOT NULL, digest text NOT NULL, date float8 NOT NULL,
-      is_read boolean NOT NULL DEFAULT false, words text NOT NULL, body text NOT NULL);
+      found float8 NOT NULL, is_read boolean NOT NULL DEFAULT false, words text NOT NULL, body text NOT NULL);
     CREATE INDEX IF NOT EXISTS quire_feed_due ON quire_feed (due);
     CREATE INDEX IF NOT EXISTS quire_feed_host ON quire_feed (host, due);
     CREATE INDEX IF NOT EXISTS quire_feed_token ON quire_feed (token) WHERE token IS NOT NULL;
@@ -138,16 +137,11 @@ public struct PostgresFeedStore: SharedFeedStore {
     CREATE INDEX IF NOT EXISTS quire_entry_feed ON quire_entry (feed, date, number);
     CREATE INDEX IF NOT EXISTS quire_entry_unread ON quire_entry (date, number) WHERE NOT is_read;
     CREATE TABLE IF NOT EXISTS quire_feeds_form (version int NOT NULL);
-    INSERT INTO quire_feeds_form SELECT 1 WHERE NOT EXISTS (SELECT FROM quire_feeds_form);
+    INSERT INTO quire_feeds_form SELECT \(version) WHERE NOT EXISTS (SELECT FROM quire_feeds_form);
     DO $$ BEGIN
-      IF (SELECT max(version) FROM quire_feeds_form) > \(version) THEN
-        RAISE 'The tables of feeds are of a later form than \(version), which this version of Quire reads';
+      IF EXISTS (SELECT FROM quire_feeds_form WHERE version <> \(version)) THEN
+        RAISE 'The tables of feeds are of another form than \(version), which this version of Quire reads';
       END IF;
-      IF (SELECT max(version) FROM quire_feeds_form) < 2 THEN
-        ALTER TABLE quire_entry
-          ADD COLUMN found float8 NOT NULL DEFAULT extract(epoch FROM now())::float8;
-      END IF;
-      UPDATE quire_feeds_form SET version = \(version) WHERE version < \(version);
     END $$
     """
 }

@@ -18,8 +18,8 @@ public struct SQLiteFeedStore: FeedStore {
 
   /// Opens the file, or creates it, readable only by its owner.
   ///
-  /// Throws `PageError.Code.feedStore` if the file cannot be used, or was created by a later
-  /// version.
+  /// Throws `PageError.Code.feedStore` if the file cannot be used, or if another version
+  /// has created its tables in another form.
   public init(path: String) throws {
     let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
     if descriptor >= 0 { Foundation.close(descriptor) }
@@ -35,44 +35,35 @@ public struct SQLiteFeedStore: FeedStore {
     }
   }
 
+  /// The version of the tables.
+  private static let form = 2
+
   private static func prepare(_ database: Database) throws {
     let found = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
-    let forms = forms(at: Date().timeIntervalSince1970)
-    guard found <= forms.count else {
+    guard [0, form].contains(found) else {
       throw PageError(
-        .feedStore,
-        "The file has the form \(found), and this version of Quire reads \(forms.count).",
+        .feedStore, "The file has the form \(found), and this version of Quire reads \(form).",
         attempts: 0)
     }
-    guard found < forms.count else { return }
-    for form in forms[found...] { try database.execute(sql: form) }
-    try database.execute(sql: "PRAGMA user_version = \(forms.count)")
-  }
-
-  /// Returns the statements that lead to each form of the tables from the one before.
-  private static func forms(at now: Double) -> [String] {
-    [
-      """
-        CREATE TABLE feed (id TEXT PRIMARY KEY NOT NULL, body TEXT NOT NULL);
-        CREATE TABLE entry (
-          number INTEGER PRIMARY KEY AUTOINCREMENT,
-          feed TEXT NOT NULL REFERENCES feed (id) ON DELETE CASCADE,
-          kind TEXT NOT NULL, identity TEXT NOT NULL, digest TEXT NOT NULL,
-          date REAL NOT NULL, isRead INTEGER NOT NULL DEFAULT 0,
-          words TEXT NOT NULL, body TEXT NOT NULL, UNIQUE (feed, kind, identity));
-        CREATE INDEX entryByDate ON entry (date, number);
-        CREATE INDEX entryByFeed ON entry (feed, date, number);
-        CREATE INDEX entryUnread ON entry (date, number) WHERE isRead = 0;
-      """,
-      // Entries of the first form count as found now, because the time was not stored.
-      """
-        ALTER TABLE entry ADD COLUMN found REAL NOT NULL DEFAULT \(now);
-        CREATE TABLE deleted (
-          number INTEGER PRIMARY KEY NOT NULL,
-          feed TEXT NOT NULL REFERENCES feed (id) ON DELETE CASCADE,
-          key TEXT NOT NULL, UNIQUE (feed, key));
-      """,
-    ]
+    guard found == 0 else { return }
+    try database.execute(
+      sql: """
+          CREATE TABLE feed (id TEXT PRIMARY KEY NOT NULL, body TEXT NOT NULL);
+          CREATE TABLE entry (
+            number INTEGER PRIMARY KEY AUTOINCREMENT,
+            feed TEXT NOT NULL REFERENCES feed (id) ON DELETE CASCADE,
+            kind TEXT NOT NULL, identity TEXT NOT NULL, digest TEXT NOT NULL,
+            date REAL NOT NULL, found REAL NOT NULL, isRead INTEGER NOT NULL DEFAULT 0,
+            words TEXT NOT NULL, body TEXT NOT NULL, UNIQUE (feed, kind, identity));
+          CREATE TABLE deleted (
+            number INTEGER PRIMARY KEY NOT NULL,
+            feed TEXT NOT NULL REFERENCES feed (id) ON DELETE CASCADE,
+            key TEXT NOT NULL, UNIQUE (feed, key));
+          CREATE INDEX entryByDate ON entry (date, number);
+          CREATE INDEX entryByFeed ON entry (feed, date, number);
+          CREATE INDEX entryUnread ON entry (date, number) WHERE isRead = 0;
+          PRAGMA user_version = \(form);
+        """)
   }
 
   /// Returns all subscriptions, ordered by identifier.

@@ -788,31 +788,6 @@ import Testing
       try copy.rows("SELECT id FROM items ORDER BY id") == ["/a/x0", "/z/x0", "/z/x1", "/z/x2"])
   }
 
-  @Test("16-Sync: the parents that a state of an earlier version holds are read")
-  func readsOldParents() async throws {
-    let family = Family([1: 1, 2: 2], [1: [10: 1], 2: [20: 2]])
-    let server = try family.serve()
-    defer { server.stop() }
-    let copy = try Copy(
-      "{url: '\(server.url("/{id}/x"))', for: parents, key: id, pagination: \(Self.pages)}\n"
-        + "  parents: {url: '\(server.url("/parents"))', key: id, pagination: \(Self.pages)}")
-    #expect(try await copy.run("--only", "parents").status == 0)
-    let state = try DatabaseQueue(path: copy.folder.appending(path: "x.state.db").path)
-    try await state.write {
-      try $0.execute(
-        sql: """
-          CREATE TABLE old (number INTEGER PRIMARY KEY, listing TEXT NOT NULL, \
-          round INTEGER NOT NULL, "values" TEXT NOT NULL, UNIQUE (listing, round, "values"));
-          INSERT INTO old SELECT number, listing, round, "values" FROM parents;
-          DROP TABLE parents; ALTER TABLE old RENAME TO parents
-          """)
-    }
-    try state.close()
-    let ending = try await copy.run("--only", "items")
-    #expect(ending.status == 0, "\(ending.errors)")
-    #expect(try copy.rows("SELECT id FROM items ORDER BY id") == ["10", "20"])
-  }
-
   @Test(
     "16-Increment: another destination is not filled for changed parents alone, and one taken away is for all"
   )

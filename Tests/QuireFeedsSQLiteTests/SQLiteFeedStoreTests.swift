@@ -56,44 +56,10 @@ import Testing
     }
   }
 
-  @Test(
-    "17-Retention: a file of the form before retention keeps its entries, which count as found now")
-  func firstForm() async throws {
+  @Test("17-Aggregator: a file of another form is refused")
+  func otherForm() async throws {
     try await withPath { path in
-      let subscription = FeedSubscription(url: "https://a.test/feed")
-      var entry = FeedEntry()
-      entry.id = "1"
-      let (feed, record) = (
-        try FeedRecord.text(ofSubscription: subscription), EntryRecord(entry)
-      )
-      let body = try record.body()
-      try await DatabaseQueue(path: path).write { database in
-        try database.execute(
-          sql: """
-            CREATE TABLE feed (id TEXT PRIMARY KEY NOT NULL, body TEXT NOT NULL);
-            CREATE TABLE entry (
-              number INTEGER PRIMARY KEY AUTOINCREMENT,
-              feed TEXT NOT NULL REFERENCES feed (id) ON DELETE CASCADE,
-              kind TEXT NOT NULL, identity TEXT NOT NULL, digest TEXT NOT NULL,
-              date REAL NOT NULL, isRead INTEGER NOT NULL DEFAULT 0,
-              words TEXT NOT NULL, body TEXT NOT NULL, UNIQUE (feed, kind, identity));
-            PRAGMA user_version = 1;
-            """)
-        try database.execute(
-          sql: "INSERT INTO feed VALUES (?, ?)", arguments: [subscription.id, feed])
-        try database.execute(
-          sql: "INSERT INTO entry VALUES (7, ?, 'id', '1', ?, 5, 1, '', ?)",
-          arguments: [subscription.id, record.digest, body])
-      }
-      for _ in 0..<2 {
-        let store = try SQLiteFeedStore(path: path)
-        let poll = FeedPoll(
-          unchanged: subscription, changed: subscription, entries: [entry],
-          time: Date().timeIntervalSince1970, retention: EntryRetention(age: .seconds(3_600)))
-        #expect(try await store.apply(.polled(poll)) == FeedEffect())
-        let found = try await store.entries(EntrySelection(), at: nil, limit: 9).items
-        #expect(found.map(\.number) == [7] && found.allSatisfy { $0.isRead && $0.date == 5 })
-      }
+      _ = try SQLiteFeedStore(path: path)
       try await DatabaseQueue(path: path).write { try $0.execute(sql: "PRAGMA user_version = 3") }
       #expect(throws: PageError.self) { try SQLiteFeedStore(path: path) }
     }

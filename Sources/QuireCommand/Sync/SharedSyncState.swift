@@ -54,21 +54,14 @@ final class SharedSyncState: Sendable {
 
   private static let tables = """
     CREATE TABLE IF NOT EXISTS _quire_rounds (sync text PRIMARY KEY, number bigint NOT NULL, \
-    is_over boolean NOT NULL);
-    ALTER TABLE _quire_rounds ADD COLUMN IF NOT EXISTS is_partial boolean NOT NULL DEFAULT false;
+    is_over boolean NOT NULL, is_partial boolean NOT NULL DEFAULT false);
     CREATE TABLE IF NOT EXISTS _quire_listings (sync text, name text, record text NOT NULL, \
     PRIMARY KEY (sync, name));
     CREATE TABLE IF NOT EXISTS _quire_parents (number bigint GENERATED ALWAYS AS IDENTITY, sync text \
-    NOT NULL, listing text NOT NULL, round bigint NOT NULL, values text NOT NULL);
+    NOT NULL, listing text NOT NULL, round bigint NOT NULL, values text NOT NULL, item text NOT NULL);
     CREATE INDEX IF NOT EXISTS _quire_parents_order ON _quire_parents (sync, listing, round, number);
-    ALTER TABLE _quire_parents ADD COLUMN IF NOT EXISTS item text;
-    DO $$ BEGIN IF to_regclass('_quire_parents_once') IS NOT NULL THEN \
-    DELETE FROM _quire_parents AS old USING _quire_parents AS newer WHERE old.sync = newer.sync \
-    AND old.listing = newer.listing AND old.round = newer.round AND old.number < newer.number \
-    AND coalesce(old.item, old.values) = coalesce(newer.item, newer.values); \
-    DROP INDEX _quire_parents_once; END IF; END $$;
-    CREATE UNIQUE INDEX IF NOT EXISTS _quire_parents_items ON _quire_parents \
-    (sync, listing, round, md5(coalesce(item, values)));
+    CREATE UNIQUE INDEX IF NOT EXISTS _quire_parents_by_item ON _quire_parents \
+    (sync, listing, round, md5(item));
     REVOKE ALL ON _quire_rounds, _quire_listings, _quire_parents FROM PUBLIC
     """
 
@@ -270,9 +263,9 @@ final class SharedSyncState: Sendable {
       // Items with the same values are one unit.
       PostgresLeaseStore.insertion(
         """
-        SELECT $1, values, $2::bigint FROM (SELECT DISTINCT ON (coalesce(item, values)) values, number \
+        SELECT $1, values, $2::bigint FROM (SELECT DISTINCT ON (item) values, number \
         FROM _quire_parents WHERE sync = $3 AND listing = $4 AND round BETWEEN $5::bigint AND $6::bigint \
-        ORDER BY coalesce(item, values), number DESC) AS noted WHERE values NOT LIKE '[%' \
+        ORDER BY item, number DESC) AS noted WHERE values NOT LIKE '[%' \
         GROUP BY values ORDER BY max(number)
         """),
       [
@@ -302,7 +295,7 @@ final class SharedSyncState: Sendable {
         INSERT INTO _quire_parents (sync, listing, round, item, values) SELECT DISTINCT ON (parent->>0) \
         $1, $2, $3::bigint, parent->>0, parent->>1 FROM json_array_elements($4::json) WITH ORDINALITY \
         AS list (parent, place) ORDER BY parent->>0, place DESC \
-        ON CONFLICT (sync, listing, round, md5(coalesce(item, values))) DO UPDATE SET number = DEFAULT, \
+        ON CONFLICT (sync, listing, round, md5(item)) DO UPDATE SET number = DEFAULT, \
         values = excluded.values
         """, [sync, listing, "\(round)", "\(JSONValue.array(pairs))"])
     }
@@ -337,11 +330,10 @@ final class SharedSyncState: Sendable {
   ) {
     let unit = [name(of: .units, record.name), "\(record.runRound)"]
     return try await database.transaction { connection in
-      // An earlier version stored the number of items alone.
       let done =
         try connection.query(
           """
-          SELECT count(*), sum(coalesce(counts->>'items', counts#>>'{}')::bigint), \
+          SELECT count(*), sum((counts->>'items')::bigint), \
           sum((counts->>'skipped')::bigint), bool_or((counts->>'isRestarted')::boolean) FROM \
           (SELECT words::json AS counts FROM _quire_leases WHERE work = $1 AND round = $2::bigint \
           AND state = 'done') AS done

@@ -190,61 +190,27 @@ final class SyncState: Sendable {
     configuration.busyMode = .timeout(60)
     configuration.prepareDatabase { try $0.execute(sql: "PRAGMA synchronous = EXTRA") }
     let queue = try DatabaseQueue(path: path, configuration: configuration)
+    // No number of a parent is given twice, because positions name parents by them.
     try queue.write { database in
       try database.execute(
         sql: """
           CREATE TABLE IF NOT EXISTS round (number INTEGER NOT NULL, isOver INTEGER NOT NULL, \
           isPartial INTEGER NOT NULL DEFAULT 0);
           CREATE TABLE IF NOT EXISTS listings (name TEXT PRIMARY KEY, record TEXT NOT NULL);
-          CREATE TABLE IF NOT EXISTS parents \(parentColumns);
+          CREATE TABLE IF NOT EXISTS parents (number INTEGER PRIMARY KEY AUTOINCREMENT, \
+          listing TEXT NOT NULL, round INTEGER NOT NULL, "values" TEXT NOT NULL, item TEXT NOT NULL, \
+          UNIQUE (listing, round, item));
           CREATE TABLE IF NOT EXISTS seen (listing TEXT NOT NULL, parent TEXT NOT NULL, \
           round INTEGER NOT NULL, before INTEGER NOT NULL DEFAULT 0, greatest TEXT, \
-          PRIMARY KEY (listing, parent)) WITHOUT ROWID
-          """)
-      if try !database.columns(in: "round").contains(where: { $0.name == "isPartial" }) {
-        try database.execute(
-          sql: "ALTER TABLE round ADD COLUMN isPartial INTEGER NOT NULL DEFAULT 0")
-      }
-      if try !database.columns(in: "seen").contains(where: { $0.name == "before" }) {
-        try database.execute(sql: "ALTER TABLE seen ADD COLUMN before INTEGER NOT NULL DEFAULT 0")
-      }
-      if try !database.columns(in: "seen").contains(where: { $0.name == "greatest" }) {
-        try database.execute(sql: "ALTER TABLE seen ADD COLUMN greatest TEXT")
-      }
-      try renewParents(database)
-      try database.execute(
-        sql: """
+          PRIMARY KEY (listing, parent)) WITHOUT ROWID;
           CREATE INDEX IF NOT EXISTS parents_by_number ON parents (listing, number);
           CREATE INDEX IF NOT EXISTS parents_by_item ON parents (listing, item, number);
           CREATE INDEX IF NOT EXISTS parents_by_values ON parents (listing, "values", number);
-          SELECT number, isOver FROM round LIMIT 0; SELECT name, record FROM listings LIMIT 0;
-          SELECT listing, round, "values" FROM parents LIMIT 0; SELECT listing, parent, round FROM seen LIMIT 0
+          SELECT number, isOver, isPartial FROM round LIMIT 0; SELECT name, record FROM listings LIMIT 0;
+          SELECT listing, parent, round, before, greatest FROM seen LIMIT 0
           """)
     }
     return queue
-  }
-
-  /// The columns of parents. No number is given twice, because positions name parents by them.
-  private static let parentColumns = """
-    (number INTEGER PRIMARY KEY AUTOINCREMENT, listing TEXT NOT NULL, round INTEGER NOT NULL, \
-    "values" TEXT NOT NULL, item TEXT NOT NULL, UNIQUE (listing, round, item))
-    """
-
-  /// Copies the parents of an earlier version, whose table had one row for all items with the same
-  /// values.
-  private static func renewParents(_ database: Database) throws {
-    let definition = try String.fetchOne(
-      database, sql: "SELECT sql FROM sqlite_master WHERE name = 'parents'")
-    guard definition?.contains("AUTOINCREMENT") == false else { return }
-    let hasItems = try database.columns(in: "parents").contains { $0.name == "item" }
-    try database.execute(
-      sql: """
-        CREATE TABLE _quire_parents \(parentColumns);
-        INSERT OR REPLACE INTO _quire_parents SELECT number, listing, round, "values", \
-        \(hasItems ? "coalesce(item, \"values\")" : "\"values\"") FROM parents ORDER BY number;
-        DROP TABLE parents;
-        ALTER TABLE _quire_parents RENAME TO parents
-        """)
   }
 
   // MARK: Rounds

@@ -327,17 +327,11 @@ extension FeedJSONReader {
   }
 
   private func repairs(_ value: JSONValue?) -> [FeedRepair] {
-    switch value {
-    case .array(let elements)?:
-      elements.compactMap { repair in
-        repair["kind"]?.string.map {
-          FeedRepair(FeedRepair.Kind($0), count: repair["count"]?.integer ?? 1)
-        }
+    guard case .array(let elements)? = value else { return [] }
+    return elements.compactMap { repair in
+      repair["kind"]?.string.map {
+        FeedRepair(FeedRepair.Kind($0), count: repair["count"]?.integer ?? 1)
       }
-    // An earlier version wrote an object, whose order stores did not keep.
-    case .object(let members)?:
-      members.map { FeedRepair(FeedRepair.Kind($0.name), count: $0.value.integer ?? 1) }
-    default: []
     }
   }
 }
