@@ -167,7 +167,11 @@ extension Pagination {
     if send != .url { parts.append("send: \(send.swift)") }
     if request != Pagination.RequestRule() { parts.append("request: \(request.swift)") }
     if !end.isEmpty { parts.append("end: [\(end.map(\.swift).joined(separator: ", "))]") }
-    if case .path(let path) = items, !path.text.isEmpty { parts.append("items: \(path.swift)") }
+    switch items {
+    case .path(let path) where !path.text.isEmpty: parts.append("items: \(path.swift)")
+    case .members(.path(let path)): parts.append("items: .members(.path(\(path.swift)))")
+    default: break
+    }
     if let total { parts.append("total: \(total.swift)") }
     return "Pagination(\(parts.joined(separator: ", ")))"
   }

@@ -102,6 +102,7 @@ extension PageOutline {
     "author", "category", "columns", "contributor", "errors", "fields", "included", "link", "links",
     "messages", "metadata", "schema", "sort", "warnings",
   ]
+
   private static func isNeverItems(_ list: Node) -> Bool {
     ["errors", "link", "links", "warnings"].contains(PaginationVocabulary.normalized(list.name))
   }
@@ -121,6 +122,40 @@ extension PageOutline {
   var containers: [PagePath] {
     nodes.filter { $0.kind == .object && !$0.isInList && $0.depth > 0 }
       .prefix(50).compactMap { try? PagePath($0.path) }
+  }
+}
+
+/// Items that are the members of an object, each under its own identifier.
+extension PageOutline {
+  /// The path of an object whose members are alike, if no list has items: `{"u7": {"name": …}, "u8":
+  /// {"name": …}}`. Nil if there is none, or fewer than three members.
+  var mapOfItems: String? {
+    guard !nodes.contains(where: { $0.kind == .list && !$0.isInList && $0.count > 0 }) else {
+      return nil
+    }
+    let members = Dictionary(grouping: nodes.dropFirst()) { Self.container(of: $0.path).dropLast() }
+    return nodes.first { node in
+      guard node.kind == .object, !node.isBesideItems, let items = members[node.path[...]],
+        items.count > 2, items.allSatisfy({ $0.kind == .object && !$0.isLinkOfListing })
+      else { return false }
+      let names = items.map { Set((members[$0.path[...]] ?? []).map(\.name)) }
+      return !names[0].isEmpty
+        && names.allSatisfy { $0.intersection(names[0]).count * 2 >= names[0].count }
+    }?.path
+  }
+
+  /// The outline in which the object at a path is a list, and what is in it is in items.
+  func listing(membersOf path: String) -> PageOutline {
+    var outline = self
+    for (index, node) in nodes.enumerated() {
+      if node.path == path {
+        outline.nodes[index].kind = .list
+        outline.nodes[index].holdsObjects = true
+      } else if node.path.hasPrefix(path + "/") {
+        outline.nodes[index].isInList = true
+      }
+    }
+    return outline
   }
 }
 
@@ -149,6 +184,12 @@ extension PageOutline {
 extension PageOutline.Node {
   /// The path of the container, with a slash at its end.
   fileprivate var container: Substring { PageOutline.container(of: path) }
+
+  /// Whether an object is a link to another page of the listing.
+  fileprivate var isLinkOfListing: Bool {
+    ["first", "last", "next", "prev", "previous", "self"]
+      .contains(PaginationVocabulary.normalized(name))
+  }
 
   /// Whether a list usually accompanies the items, by its name or by what it is in.
   var isBesideItems: Bool {

@@ -8,10 +8,15 @@ extension PaginationDetector {
   func compositions() -> [Pagination] {
     let places: [PagePath?] = answer.document is EmptyDocument ? [nil] : lists.prefix(2).map { $0 }
     return places.flatMap { place -> [Pagination] in
-      let items = place.map(Pagination.Items.path) ?? .root
+      let items = place.map(items(at:)) ?? .root
       let ways = tokens(items)
       return byOwnParameters(items) + (ways.isEmpty ? counters(items) : ways)
     }
+  }
+
+  /// Returns the items at a path: the elements of a list, or the members of an object.
+  func items(at place: PagePath) -> Pagination.Items {
+    place.text == map ? .members(.path(place)) : .path(place)
   }
 
   // MARK: Tokens and links

@@ -14,7 +14,9 @@ extension PaginationDetector {
     guard
       isAmong(pagination.formats),
       let count = itemCount(of: pagination.items),
-      let engine = try? PaginationEngine(pagination, first: answer.request, home: home)
+      let engine = try? PaginationEngine(pagination, first: answer.request, home: home),
+      // A walk refuses a page with something else than a number in place of the total.
+      (try? engine.reader.checkTotals(of: answer)) != nil
     else { return nil }
     var fit = DetectorFit(preset: preset, pagination: pagination, place: place)
     fit.itemCount = count.items

@@ -226,6 +226,15 @@ extension PaginationDetector {
     return total
   }
 
+  /// Whether a total is the number of pages: it is less than the number of items in the page, and
+  /// beside the number of the page, as in `"paging": {"current": 1, "total": 4}`.
+  func countsPages(_ sign: DetectorSign) -> Bool {
+    guard sign.kind == .total, let total = sign.value?.count,
+      let count = outline.countedList(vocabulary)?.count, total < count
+    else { return false }
+    return isBesidePageNumber(sign)
+  }
+
   /// Whether a plain "total" is as many as the page has items, and beside the page's number and no
   /// page size: as many pages may be there.
   var mayCountPages: Bool {
@@ -241,7 +250,7 @@ extension PaginationDetector {
     }
   }
 
-  func isBesidePageNumber(_ sign: DetectorSign) -> Bool {
+  private func isBesidePageNumber(_ sign: DetectorSign) -> Bool {
     let container = PageOutline.container(of: sign.place)
     return echoes(of: .page).contains { $0.path.dropLast($0.name.count) == container }
   }

@@ -23,6 +23,8 @@ struct PaginationDetector {
   let lookups: DetectorLookups
   /// The lists that may be the items, the likeliest first.
   let lists: [PagePath]
+  /// The path of an object whose members are the items; nil if there is none.
+  let map: String?
   /// The objects that may contain the items.
   let containers: [PagePath]
   /// Whether the answer is JSON:API, by its media type or its members.
@@ -43,9 +45,11 @@ struct PaginationDetector {
     sent = RequestEditor(answer.request)
     parameters = Self.parameters(of: sent)
     let outline = (answer.document as? any OutlinedDocument)?.outline ?? PageOutline()
-    self.outline =
+    let unwrapped =
       answer.document.isXML
       ? outline : outline.unwrapped(vocabulary, sizes: Self.pageSizes(in: parameters))
+    map = answer.document.isXML ? nil : unwrapped.mapOfItems
+    self.outline = map.map(unwrapped.listing(membersOf:)) ?? unwrapped
     signs = DetectorSign.all(in: answer, outline: self.outline, vocabulary: vocabulary)
     lookups = DetectorLookups(answer)
     self.placeholders = placeholders
@@ -91,7 +95,7 @@ struct PaginationDetector {
     let places =
       items.unspecifiedPath == nil
       ? Array(lists.prefix(1)) : items.unspecifiedPath == items.paths.first ? lists : containers
-    let elsewhere = places.compactMap { place in fit(of: preset.preset, at: place) }
+    let elsewhere = places.filter { $0.text != map }.compactMap { place in fit(of: preset.preset, at: place) }
     return (elsewhere + [own].compactMap(\.self)).max { $0.score < $1.score }.map { [$0] } ?? []
   }
 
@@ -262,15 +266,6 @@ extension PaginationDetector {
     }
     let named = totals.filter { $0.sign.name.contains("total") }
     return named.isEmpty ? totals : totals.filter { $0.sign.name != "size" }
-  }
-
-  /// Whether a total is the number of pages: it is less than the number of items in the page, and
-  /// beside the number of the page, as in `"paging": {"current": 1, "total": 4}`.
-  func countsPages(_ sign: DetectorSign) -> Bool {
-    guard sign.kind == .total, let total = sign.value?.count,
-      let count = outline.countedList(vocabulary)?.count, total < count
-    else { return false }
-    return isBesidePageNumber(sign)
   }
 
   // MARK: Observations

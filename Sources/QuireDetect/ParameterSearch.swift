@@ -17,7 +17,7 @@ extension PaginationDetector {
       let place = lists.first, let count = outline.countedList(vocabulary)?.count, count > 1,
       declaredItems != nil || signs.contains(where: { $0.saysMore(vocabulary) }) || mayBeFull
     else { return [] }
-    let items = Pagination.Items.path(place)
+    let items = items(at: place)
     // A total that the first page reaches may count that page alone.
     let numbered = {
       self.numbered(items, first: self.firstPage, $0).withoutTotal(self.declaredItems)

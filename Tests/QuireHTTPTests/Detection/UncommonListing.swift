@@ -7,7 +7,7 @@ import QuireCore
 /// Listings of public services whose pages say in an uncommon way where the next one is.
 extension PeculiarListing {
   static let uncommon: [PeculiarListing] =
-    tokens + fields + inBodies + links + numbers + [
+    tokens + fields + inBodies + links + maps + numbers + [
       .init(
         name: "Dojo, a range with a unit",
         options: .init(headers: [.range: "items=0-9"]), isFound: true
@@ -153,6 +153,32 @@ extension PeculiarListing {
         "<r:RDF xmlns:r='http://www.w3.org/1999/02/22-rdf-syntax-ns#'><Info>"
           + (next.map { "<nextPage r:resource='\($0)'/>" } ?? "") + "</Info><List>\(things)</List></r:RDF>"
       }),
+  ]
+
+  // MARK: Items under their own identifiers
+
+  private static func map(_ start: Int) -> String {
+    let first = min(max(start, 0), count)
+    let members = (first..<min(first + size, count)).map {
+      "\"u\($0)\":{\"id\":\($0),\"name\":\"n\($0)\"}"
+    }
+    return "{" + members.joined(separator: ",") + "}"
+  }
+
+  private static let maps: [PeculiarListing] = [
+    .init(name: "Kraken, an object of trades and an offset that only a search finds", isFound: true)
+    { request in
+      .json(
+        "{\"error\":[],\"result\":{\"trades\":\(map(request.number("ofs") ?? 0)),"
+          + "\"count\":\(count)}}")
+    },
+    .init(name: "an object of users beside a cursor", isFound: true) { request in
+      let start = start(after: request.query["cursor"])
+      return .json("{\"users\":\(map(start)),\"next_cursor\":\(token(behind: start))}")
+    },
+    .init(name: "a page that is an object of items", isFound: true) { request in
+      .json(map(((request.number("page") ?? 1) - 1) * size))
+    },
   ]
 
   // MARK: Numbers
