@@ -70,7 +70,10 @@ final class ExportRun {
   private func run(_ session: any SinkSession) async throws {
     report.checkpoint = session.checkpoint
     switch try ExportStart(export, finding: session.checkpoint) {
-    case .nothing(let end): report.end = end
+    case .nothing(let end):
+      report.end = end
+      // The run that reached the limit may have been killed before it ended.
+      if case .limit = end { try await (session as? any PausableSession)?.pause() }
     case .walk(var cursor, let checkpoint, let increment, let isResumed):
       next = checkpoint
       self.increment = increment

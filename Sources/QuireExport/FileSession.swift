@@ -298,11 +298,13 @@ package final class FileSession: PausableSession {
     }
   }
 
-  /// Replaces a table whose rows have fewer cells than there are columns by a filled one, with
-  /// which the run can be continued.
+  /// Removes what a killed run left behind the committed bytes. Replaces a table whose rows have
+  /// fewer cells than there are columns by a filled one, with which the run can be continued.
   package func pause() throws {
     // The rows of a replacement are not for readers before the run is complete.
-    guard content.isRagged, staged == nil, !isUntouched, !isDirty else { return }
+    guard staged == nil, !isDirty else { return }
+    if isUntouched, stored.checkpoint != nil { try restoreEnd(of: destination) }
+    guard content.isRagged else { return }
     var next = stored
     let filled = try createStaged(.filled)
     do {
@@ -316,6 +318,13 @@ package final class FileSession: PausableSession {
     }
     defer { filled.close() }
     try takePlace(.filled)
+  }
+
+  /// Removes the bytes behind the committed ones, and restores the closing text.
+  private func restoreEnd(of file: SinkFile) throws {
+    let closing = try content.closing(after: stored.length)
+    try file.truncate(to: stored.length)
+    if stored.closingLength > 0 { try file.write(closing, at: stored.length) }
   }
 
   private func save(_ next: FileCommit) throws(SinkError) {
@@ -446,12 +455,7 @@ package final class FileSession: PausableSession {
     // also do so.
     let isReplacement = staged != nil && stored.staged == nil
     if isReplacement, !isInDoubt { _ = calls.remove(path(.replacement)) }
-    if isDirty, !isInDoubt, !isReplacement, let closing = try? content.closing(after: stored.length)
-    {
-      let file = staged ?? destination
-      try? file.truncate(to: stored.length)
-      if stored.closingLength > 0 { try? file.write(closing, at: stored.length) }
-    }
+    if isDirty, !isInDoubt, !isReplacement { try? restoreEnd(of: staged ?? destination) }
     if isUntouched, isNew, sink.isLocked { _ = calls.remove(target) }
     staged?.close()
     staged = nil

@@ -214,6 +214,37 @@ func raw(_ text: String) -> RawItem {
     #expect(folder.text("b.csv") == texts[1])
   }
 
+  @Test("16-Limit: a file is whole once a limit is reached, also where a run was killed behind it")
+  func limitedAfterKill() async throws {
+    let folder = try Folder()
+    for (name, closing) in [("a.json", 3), ("a.jsonl", 0), ("a.csv", 0), ("a.csv.gz", 0)] {
+      func run() async throws {
+        let cursor = Cursor(listing([[#"{"id":1}"#], [#"{"id":2}"#]]))
+        try await Export(cursor.limited(to: Limits(pages: 1)), to: FileSink(folder(name))).run()
+      }
+      try await run()
+      let whole = try Data(contentsOf: URL(fileURLWithPath: folder(name)))
+      // As a killed run leaves it, which had written more.
+      try (whole.dropLast(closing) + Data("{\"id\":".utf8)).write(
+        to: URL(fileURLWithPath: folder(name)))
+      try await run()
+      #expect(try Data(contentsOf: URL(fileURLWithPath: folder(name))) == whole, "\(name)")
+    }
+    let pages = [[#"{"a":1}"#], [#"{"b":2}"#], [#"{"c":3}"#]]
+    let broken = Cursor(listing(pages)).map { item in
+      guard !item.description.contains("c") else { throw PageError(.status, "Away.") }
+      return item
+    }
+    var export = Export(broken, to: FileSink(folder("b.csv")))
+    export.commits = .eachPage
+    _ = await export.outcome()
+    #expect(folder.text("b.csv") == "a\r\n1\r\n,2\r\n")
+    try await Export(
+      Cursor(listing(pages)).limited(to: Limits(pages: 2)), to: FileSink(folder("b.csv"))
+    ).run()
+    #expect(folder.text("b.csv") == "a,b\r\n1,\r\n,2\r\n")
+  }
+
   @Test("A table has no more columns than the widest spreadsheets: further names are refused")
   func manyNames() async throws {
     let folder = try Folder()
