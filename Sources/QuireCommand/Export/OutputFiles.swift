@@ -82,6 +82,12 @@ struct OutputFiles: Sendable {
       }
       return nil
     }
+    // Without the rest of the address, which may have a password.
+    if !DestinationKind.isPostgres(path), let scheme = path.firstRange(of: "://") {
+      throw ValidationError(
+        "-o: nothing is known by \(ServerText(path[..<scheme.upperBound])). Name a file, or a database by "
+          + "postgres://….")
+    }
     var request = DestinationRequest(path: path)
     request.mode = try command.mode.map { text in
       guard let mode = SinkMode(rawValue: text) else {
