@@ -263,6 +263,7 @@ package final class FileSession: PausableSession {
   }
 
   package func commit(_ checkpoint: Checkpoint) throws {
+    try checkPlace()
     try flush(ends: true)
     var next = FileCommit(
       length: end, sum: sum.text, mayHaveUncommittedBytes: !checkpoint.isComplete,
@@ -296,6 +297,14 @@ package final class FileSession: PausableSession {
       defer { staged.close() }
       try takePlace(kind)
     }
+  }
+
+  /// Throws if others have moved, removed or replaced the file that is written.
+  private func checkPlace() throws(SinkError) {
+    guard staged == nil, let claim, !claim.isAt(target) else { return }
+    throw SinkError(
+      .writeFailed,
+      "\(target) was moved, removed or replaced while the export wrote to it. Put it back, or begin anew.")
   }
 
   /// Removes what a killed run left behind the committed bytes. Replaces a table whose rows have
@@ -456,7 +465,7 @@ package final class FileSession: PausableSession {
     let isReplacement = staged != nil && stored.staged == nil
     if isReplacement, !isInDoubt { _ = calls.remove(path(.replacement)) }
     if isDirty, !isInDoubt, !isReplacement { try? restoreEnd(of: staged ?? destination) }
-    if isUntouched, isNew, sink.isLocked { _ = calls.remove(target) }
+    if isUntouched, isNew, claim?.isAt(target) == true { _ = calls.remove(target) }
     staged?.close()
     staged = nil
     generations.close()

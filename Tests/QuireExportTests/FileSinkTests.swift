@@ -245,6 +245,29 @@ func raw(_ text: String) -> RawItem {
     #expect(folder.text("b.csv") == "a,b\r\n1,\r\n,2\r\n")
   }
 
+  @Test("16-Files: a file that is removed, moved or replaced while it is written fails the next commit")
+  func losesFile() async throws {
+    let folder = try Folder()
+    let path = folder("a.jsonl")
+    for replacement in [nil, "theirs\n"] {
+      let session = try FileSink(path).open(SinkOpening())
+      try await session.write(SinkPage([raw(#"{"id":1}"#)]))
+      try await session.commit(Checkpoint(sequence: 1))
+      try FileManager.default.moveItem(atPath: path, toPath: folder("b.jsonl"))
+      try replacement.map { try Data($0.utf8).write(to: URL(fileURLWithPath: path)) }
+      try await session.write(SinkPage([raw(#"{"id":2}"#)]))
+      await #expect { try await session.commit(Checkpoint(sequence: 2)) } throws: {
+        SinkError.Code.writeFailed ~= $0
+      }
+      await session.close()
+      #expect(folder.text("b.jsonl") == "{\"id\":1}\n")
+      #expect(folder.text("a.jsonl") == replacement ?? "(no file)")
+      for name in ["a.jsonl", "a.jsonl.checkpoint", "b.jsonl"] {
+        try? FileManager.default.removeItem(atPath: folder(name))
+      }
+    }
+  }
+
   @Test("A table has no more columns than the widest spreadsheets: further names are refused")
   func manyNames() async throws {
     let folder = try Folder()

@@ -80,6 +80,9 @@ package final class FileClaim: Sendable {
     }
   }
 
+  /// Returns whether a path leads to the file.
+  func isAt(_ path: String) -> Bool { FileNumber(path: path) == number }
+
   /// Returns the message that another export writes to the destination called `name`.
   package static func inUse(_ name: String, by other: String) -> String {
     "\(name): another export, \(other), is writing to it: the two would repeat items and tear "
