@@ -18,13 +18,19 @@ struct PostgresLedger {
 
   /// Takes the lock for writing the table, which ends with the connection. Waits for it a little,
   /// because the server may notice the end of a killed export late. Throws `.inUse` if another export
-  /// has it, and `.writeFailed` if there is no schema to write to.
+  /// has it, and `.writeFailed` if there is no schema to write to, or the server takes no changes.
   func lock() throws {
     let start = ContinuousClock.now
     var row = try tryLock()
     while row?.last == "f", ContinuousClock.now - start < PostgresConnection.lockWait {
       usleep(100_000)
       row = try tryLock()
+    }
+    guard row?[1] == "off" else {
+      throw SinkError(
+        .writeFailed,
+        "PostgreSQL takes no changes to the table \(table): it is a standby or was set to be read-only. "
+          + "Name the server that can be written, and go on.")
     }
     guard let schema = row?.first, schema != nil else {
       throw SinkError(
@@ -41,11 +47,12 @@ struct PostgresLedger {
     }
   }
 
-  /// Tries to take the lock. Returns the schema, and whether the lock was taken, as `t` or `f`.
+  /// Tries to take the lock. Returns the schema, whether the server is read-only, as `on` or `off`,
+  /// and whether the lock was taken, as `t` or `f`.
   private func tryLock() throws -> [String?]? {
     try connection.query(
       """
-      SELECT current_schema(), \
+      SELECT current_schema(), current_setting('transaction_read_only'), \
       pg_try_advisory_lock(hashtextextended('quire ' || current_schema() || '.' || $1, 0))
       """, [table]
     ).first

@@ -75,6 +75,16 @@ import Testing
     }
   }
 
+  @Test("A server of PostgreSQL that takes no changes is named before anything is requested")
+  func namesReadOnlyServer() async throws {
+    let schema = try Schema()
+    try await schema.write(schema.sink(), [#"{"a":1}"#], completes: false)
+    let standby = Schema(url: schema.url + "%20-cdefault_transaction_read_only%3Don")
+    await #expect { _ = try await standby.sink().open(SinkOpening()) } throws: {
+      SinkError.Code.writeFailed ~= $0 && "\($0)".contains("takes no changes")
+    }
+  }
+
   @Test("16-Lock: a second export into a table of PostgreSQL is refused, one into another is not")
   func locks() async throws {
     let schema = try Schema()
