@@ -121,9 +121,10 @@ package final class PostgresConnection: @unchecked Sendable {
     let socket = fcntl(PQsocket(handle), F_DUPFD_CLOEXEC, 0)
     link.withLock { $0.socket = socket }
     PQsetNoticeProcessor(handle, { _, _ in }, nil)
+    // As in pg_dump: a commit that takes longer than the server's queries may would fail each time.
     try execute(
-      "SET lock_timeout = '\(Self.lockWait.components.seconds)s'; SET client_min_messages = warning"
-    )
+      "SET lock_timeout = '\(Self.lockWait.components.seconds)s'; SET statement_timeout = 0; "
+        + "SET client_min_messages = warning")
   }
 
   private var keywords: [(String, String)] {

@@ -171,6 +171,20 @@ import Testing
     }
   }
 
+  @Test("16-Exact: a server that ends long queries does not end a commit")
+  func outlastsQueries() async throws {
+    let schema = try Schema()
+    try await schema.write(schema.sink(mode: .append), [#"{"id":1}"#])
+    try schema.rows(
+      """
+      CREATE FUNCTION slow() RETURNS trigger AS $$ BEGIN PERFORM pg_sleep(0.5); RETURN NULL; END $$
+      LANGUAGE plpgsql; CREATE TRIGGER slow AFTER INSERT ON t EXECUTE FUNCTION slow()
+      """)
+    let hasty = Schema(url: schema.url + "%20-cstatement_timeout%3D200")
+    try await hasty.write(hasty.sink(mode: .append), [#"{"id":2}"#])
+    #expect(try schema.rows("SELECT id FROM t") == ["1", "2"])
+  }
+
   @Test("16-Exact: a commit that the server ends for a deadlock is made again")
   func commitsAgain() async throws {
     let schema = try Schema()
