@@ -62,7 +62,7 @@ public struct ParsedFeed: Hashable, Sendable {
   ///   - url: The address of the document, the base of relative links. Default nil: they stay
   ///     relative.
   ///   - contentType: The Content-Type of the document, whose charset takes precedence over the
-  ///     document's own declaration (RFC 7303).
+  ///     document's own declaration (RFC 7303), unless it is UTF-8 and the document is not.
   ///   - options: How the feed is read.
   ///
   /// Throws `PageError`: `unexpectedMediaType` if the document is not a feed, `truncated` if it is
