@@ -39,14 +39,29 @@ package struct LinkHeader {
   /// The field lines with text that is no link.
   private let broken: [String]
 
-  package init(_ fields: HTTPFields) {
+  /// Reads the links in the fields of the answer from `url`, which an anchor may name, too.
+  package init(_ fields: HTTPFields, of url: String = "") {
     var (links, broken): ([Link], [String]) = ([], [])
     for field in fields where field.name.canonicalName == "link" {
       var reader = Reader(rest: Array(field.value.utf8)[...])
       links += reader.links()
       if reader.isBroken { broken.append(field.value) }
     }
+    for index in links.indices {
+      if let anchor = links[index].value(named: "anchor"), Self.names(anchor, url) {
+        links[index].parameters.removeAll { $0.name == "anchor" }
+      }
+    }
     (self.links, self.broken) = (links, broken)
+  }
+
+  /// Returns whether an anchor names the page itself.
+  private static func names(_ anchor: String, _ url: String) -> Bool {
+    if anchor.isEmpty || anchor == url { return true }
+    guard let page = try? URLReference(url), let named = try? URLReference(anchor) else {
+      return false
+    }
+    return named.resolved(against: page).text == page.text
   }
 
   /// Returns a field line that mentions the relation and has text that is no link; nil if there is

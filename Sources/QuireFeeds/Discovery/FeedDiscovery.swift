@@ -205,7 +205,7 @@ private struct WebPage {
 
   init(_ answer: PageClient.Response) {
     var (scope, hasBase) = (FeedScope(url: answer.url), false)
-    for link in LinkHeader(answer.headerFields).all(relation: "alternate") {
+    for link in LinkHeader(answer.headerFields, of: answer.url).all(relation: "alternate") {
       add(link.target, link["type"], link["title"], scope, .header)
     }
     // Valid UTF-8, with U+FFFD in place of what is none.

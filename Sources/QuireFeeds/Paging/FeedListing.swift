@@ -39,7 +39,7 @@ extension Page where Item == FeedEntry {
   /// (WebSub, §4).
   public var feed: Feed? {
     guard let http, var feed = (http.document as? FeedDocument)?.feed else { return nil }
-    let links = LinkHeader(http.head.headerFields)
+    let links = LinkHeader(http.head.headerFields, of: http.url)
     let scope = FeedScope(url: http.url)
     func targets(_ relation: String) -> [String] {
       links.all(relation: relation).compactMap { scope.absolute($0.target) }

@@ -53,7 +53,7 @@ final class FeedPaging: Sendable {
 
   /// Returns the `next` link of the header (RFC 8288), which may be relative.
   private static func linkField(of page: AnsweredPage) -> String? {
-    LinkHeader(page.headerFields).first(relation: "next")?.target
+    LinkHeader(page.headerFields, of: page.url).first(relation: "next")?.target
   }
 
   /// Returns a link with https in place of http, if it leads to the host of a page that was loaded

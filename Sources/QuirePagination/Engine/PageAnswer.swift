@@ -30,7 +30,7 @@ package struct PageAnswer {
     self.url = url
     self.status = status
     self.headerFields = headerFields
-    links = LinkHeader(headerFields)
+    links = LinkHeader(headerFields, of: url)
     self.document = document
     self.requestedBookmark = requestedBookmark
     if let requestedBookmark, requestedBookmark.target != .start {

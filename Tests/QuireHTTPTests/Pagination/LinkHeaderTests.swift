@@ -29,6 +29,20 @@ struct LinkHeaderTests {
     #expect(links.first(relation: "self")?.target == "https://api.test/s")
   }
 
+  @Test(
+    "V03: a link whose anchor is the page itself is the page's, and one with another anchor is not")
+  func anchors() throws {
+    let name = try #require(HTTPField.Name("Link"))
+    func leads(_ anchor: String) -> Bool {
+      let fields: HTTPFields = [name: "</b>; rel=next; anchor=\"\(anchor)\""]
+      return LinkHeader(fields, of: "https://api.test/a?p=1").first(relation: "next") != nil
+    }
+    for own in ["", "https://api.test/a?p=1", "/a?p=1", "?p=1"] { #expect(leads(own), "\(own)") }
+    for other in ["/a", "?p=2", "#part", "https://other.test/a?p=1"] {
+      #expect(!leads(other), "\(other)")
+    }
+  }
+
   @Test("Relations are read as servers write them")
   func relations() throws {
     #expect(try header("</a>;rel=next").first(relation: "next")?.target == "/a")
