@@ -82,6 +82,9 @@ struct RateMachine {
         case .afterAnswer: waitsForAnswer = true
         }
       }
+      if let end = learnt.end(for: cost(budget) + costOnWire), end > time {
+        (time, isServers) = (end, true)
+      }
     }
     if time > now { return .at(time, isServers: isServers) }
     return waitsForAnswer ? .afterAnswer : .now
@@ -179,34 +182,63 @@ struct RateMachine {
 }
 
 /// The limit of a server that does not state it but throttles with a time to come back: the number
-/// of requests that it took before. Above that number, one request goes at a time.
+/// of requests that it took before, and the time from the first of them until it took more.
+///
+/// Above that number, one request goes at a time. A server that has refused at the same number
+/// twice is not asked for more in the next two windows, then in the next four, and so on up to 32:
+/// in between, a window is tried out, because the limit may be higher by now.
 struct LearntWindow {
   private var limit: Double?
   private var taken = 0.0
   private var began: Duration?
   private var length: Duration?
   private var closedUntil = Duration.zero
+  /// The beginning of the window that a refusal has closed, until a request is taken again.
+  private var closed: Duration?
+  /// The number of times in a row that the server refused at this limit.
+  private var refusals = 0
+  /// The number of windows to come that keep to the limit, and whether this one does.
+  private var (kept, isKept) = (0, false)
 
   /// Returns whether this additional cost may exceed the limit.
   func isNearEnd(_ more: Double) -> Bool { limit.map { taken + more > $0 } ?? false }
 
+  /// Returns the time before which a request of this cost would be refused; nil if it may be taken.
+  func end(for more: Double) -> Duration? {
+    guard isKept, isNearEnd(more), let began, let length else { return nil }
+    return began + length
+  }
+
   mutating func granted(at now: Duration) {
     guard now >= closedUntil else { return }
     if let begin = began, let length, now - begin >= length { (began, taken) = (nil, 0) }
-    if began == nil { began = now }
+    guard began == nil else { return }
+    if let length, now - closedUntil > length { closed = nil }
+    began = now
+    isKept = kept > 0
+    kept = max(0, kept - 1)
   }
 
   mutating func add(_ cost: Double) {
     taken += cost
+    closed = nil
     // A cost above the limit that the server took shows that the limit is higher.
-    if let most = limit, taken > most { limit = taken * 1.02 }
+    if let most = limit, taken > most { (limit, refusals) = (taken * 1.02, 0) }
   }
 
   mutating func refused(until time: Duration, at now: Duration) {
     if now >= closedUntil {
-      limit = max(1, taken)
-      length = began.map { time - $0 }
-      (began, taken) = (nil, 0)
+      if taken == 0, let closed {
+        // The window is longer than the server said.
+        length = time - closed
+      } else {
+        let isSame = limit.map { abs(taken - $0) <= max(1, $0 / 10) } ?? false
+        refusals = isSame ? refusals + 1 : 1
+        (limit, closed) = (max(1, taken), began)
+        length = began.map { time - $0 }
+      }
+      kept = refusals > 1 ? 1 << min(refusals - 1, 5) : 0
+      (began, taken, isKept) = (nil, 0, false)
     }
     closedUntil = max(closedUntil, time)
   }

@@ -399,6 +399,36 @@ struct BudgetLimitTests {
     #expect(machine.verdict(budget, at: .zero) == .at(century, isServers: false))
   }
 
+  @Test(
+    "15-Rate: a server that says only when to come back refuses less than one request in ten, and is read no slower",
+    arguments: [(1, 1), (2, 1), (5, 1), (3, 10), (60, 60)])
+  func learntLimit(limit: Int, seconds: Int) {
+    let (window, budget, pages) = (Duration.seconds(seconds), RequestBudget(), limit * 60)
+    var machine = RateMachine()
+    var (now, taken, refused) = (Duration.zero, [Duration](), 0)
+    while taken.count < pages, refused < pages {
+      switch machine.verdict(budget, at: now) {
+      case .now: break
+      case .at(let time, _): now = time
+      case .afterAnswer: Issue.record("nothing is in flight")
+      }
+      let grant = machine.grant(budget, interval: .zero, at: now)
+      let recent = taken.suffix(limit)
+      let opens = recent.count < limit ? now : recent[recent.startIndex] + window
+      var allowance = ServerAllowance()
+      if opens > now {
+        refused += 1
+        allowance.wait = .seconds(((opens - now) / .seconds(1)).rounded(.up))
+      } else {
+        taken.append(now)
+      }
+      now += .milliseconds(20)
+      machine.answered(grant, allowance, isThrottling: opens > now - .milliseconds(20), at: now)
+    }
+    #expect(taken.count == pages && refused * 10 <= pages, "\(refused) of \(pages)")
+    #expect(now < window * 70, "\(now)")
+  }
+
   @Test("15-Profiles: the profiles have the numbers that the guide argues")
   func profiles() {
     #expect(Timeouts.api == Timeouts())
