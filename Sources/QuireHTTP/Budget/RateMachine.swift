@@ -111,10 +111,10 @@ struct RateMachine {
     let number = grant?.number ?? 0
     if !isThrottling { isUnsure = false }
     let wait = allowance.wait.map { min($0, Self.longestPause) }
-    if let wait, isThrottling, allowance.windows.isEmpty {
-      learnt.refused(until: now + wait, at: now)
+    if isThrottling, allowance.windows.isEmpty {
+      learnt.refused(until: wait.map { now + $0 }, at: now)
     } else if !isThrottling {
-      learnt.add(grant?.cost ?? 1)
+      learnt.add(grant?.cost ?? 1, at: now)
     }
     merge(allowance, number: number, isThrottling: isThrottling, at: now)
     if let wait { asked = max(asked, now + wait) }
@@ -181,8 +181,9 @@ struct RateMachine {
   }
 }
 
-/// The limit of a server that does not state it but throttles with a time to come back: the number
-/// of requests that it took before, and the time from the first of them until it took more.
+/// The limit of a server that does not state it but throttles, with a time to come back or without:
+/// the number of requests that it took before, and the time from the first of them until it took
+/// more.
 ///
 /// Above that number, one request goes at a time. A server that has refused at the same number
 /// twice is not asked for more in the next two windows, then in the next four, and so on up to 32:
@@ -195,6 +196,13 @@ struct LearntWindow {
   private var closedUntil = Duration.zero
   /// The beginning of the window that a refusal has closed, until a request is taken again.
   private var closed: Duration?
+  /// Whether the last refusal did not say for how long.
+  private var isOpenEnded = false
+  /// The longest time that shows by itself how long a window is: after a longer one, the server may
+  /// have taken requests for a while.
+  private static let longestMeasured = Duration.seconds(120)
+  /// The shortest time after which the server took more, although it had not said when.
+  private var measured: Duration?
   /// The number of times in a row that the server refused at this limit.
   private var refusals = 0
   /// The number of windows to come that keep to the limit, and whether this one does.
@@ -213,20 +221,30 @@ struct LearntWindow {
     guard now >= closedUntil else { return }
     if let begin = began, let length, now - begin >= length { (began, taken) = (nil, 0) }
     guard began == nil else { return }
-    if let length, now - closedUntil > length { closed = nil }
+    let longest = isOpenEnded ? Self.longestMeasured : length
+    if let longest, now - closedUntil > longest { closed = nil }
     began = now
     isKept = kept > 0
     kept = max(0, kept - 1)
   }
 
-  mutating func add(_ cost: Double) {
+  mutating func add(_ cost: Double, at now: Duration) {
     taken += cost
-    closed = nil
+    if isOpenEnded {
+      let rest = closed.map { now - $0 }.flatMap { $0 < Self.longestMeasured ? $0 : nil }
+      measured = [measured, rest].compactMap(\.self).min()
+      length = measured
+      if length == nil { limit = nil }
+    }
+    (closed, isOpenEnded) = (nil, false)
     // A cost above the limit that the server took shows that the limit is higher.
     if let most = limit, taken > most { (limit, refusals) = (taken * 1.02, 0) }
   }
 
-  mutating func refused(until time: Duration, at now: Duration) {
+  /// Notes a refusal. `time` is when the server takes more; nil if it did not say.
+  mutating func refused(until time: Duration?, at now: Duration) {
+    isOpenEnded = time == nil
+    let time = time ?? now
     if now >= closedUntil {
       if taken == 0, let closed {
         // The window is longer than the server said.
@@ -237,6 +255,7 @@ struct LearntWindow {
         (limit, closed) = (max(1, taken), began)
         length = began.map { time - $0 }
       }
+      if isKept || refusals == 1 { measured = nil }
       kept = refusals > 1 ? 1 << min(refusals - 1, 5) : 0
       (began, taken, isKept) = (nil, 0, false)
     }

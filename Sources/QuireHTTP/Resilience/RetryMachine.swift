@@ -87,7 +87,9 @@ struct RetryMachine {
       return waitOut(
         failure, wireRequests: wireRequests, random: random, now: now, debt: debt, probes: probes)
     }
-    if let action = pause(failure, wireRequests: wireRequests, now: now, debt: debt) {
+    if let action = pause(
+      failure, wireRequests: wireRequests, random: random, now: now, debt: debt)
+    {
       return action
     }
     failures += 1
@@ -155,20 +157,26 @@ struct RetryMachine {
     return .probe(after: wait, remaining: remaining)
   }
 
-  /// Waits as long as a server asks that throttles its clients: with patience, that costs no attempt,
-  /// because others may have used up what it allows. Returns nil for any other failure.
+  /// Waits as long as a server asks that throttles its clients, or for growing times if it does not
+  /// say how long: with patience, that costs no attempt, because others may have used up what it
+  /// allows. Returns nil for any other failure.
   private mutating func pause(
-    _ failure: Failure, wireRequests: Int, now: Duration, debt: Int
+    _ failure: Failure, wireRequests: Int, random: Double, now: Duration, debt: Int
   ) -> Action? {
-    guard failure.isThrottling, let wait = failure.retryAfter, wait <= policy.maximumRetryAfter,
-      failure.cure == .retries, policy.patience > .zero, isRepeatable || failure.wasRefused
+    guard failure.isThrottling, failure.cure == .retries, policy.patience > .zero,
+      isRepeatable || failure.wasRefused
     else { return nil }
+    if let asked = failure.retryAfter, asked > policy.maximumRetryAfter { return nil }
+    let own = policy.longestDelay(afterFailures: pauses + 1, throttled: true) * (0.5 + random / 2)
+    let wait = failure.retryAfter ?? own
     if pauses == 0 { pausesBegan = now }
     var error = failure.error
     error.attempts = max(wireRequests, failures + pauses + 1)
     // The first wait is the server's, however long it is.
     guard pauses == 0 || now - pausesBegan + wait <= policy.patience else {
-      error.addPatience(policy.patience, "It asked for waits of more than")
+      error.addPatience(
+        policy.patience,
+        failure.retryAfter == nil ? "It refused for longer than" : "It asked for waits of more than")
       return .fail(error)
     }
     if let error = debtError(error, debt: debt) { return .fail(error) }

@@ -41,9 +41,10 @@ public struct RetryPolicy: Hashable, Sendable {
   public var polls: Int?
 
   /// How long to wait out an outage, from its first failure on. The last probe is made at the end
-  /// of this time. For as long, a page is asked for again after the waits that a server asks for by
-  /// Retry-After, which then cost no attempt. Default zero: both are failures like any other,
-  /// limited by `attempts`.
+  /// of this time. For as long, a page is asked for again where a server throttles, which then costs
+  /// no attempt: after the wait that it asks for, or else after one that grows from
+  /// `throttledDelay` to `maximumDelay`. Default zero: both are failures like any other, limited by
+  /// `attempts`.
   public var patience: Duration
   /// The quota for retries to one host of all walks of a client, used if `patience` is zero. A
   /// retry costs 14 after a failure, and 5 after the server asked to slow down; a page returns the

@@ -429,6 +429,29 @@ struct BudgetLimitTests {
     #expect(now < window * 70, "\(now)")
   }
 
+  @Test(
+    "15-Rate: a server that only refuses does so less and less often, as its limit is learnt",
+    arguments: [(1, 1), (5, 1), (3, 10), (60, 60)])
+  func unstatedLimit(limit: Int, seconds: Int) {
+    let (window, budget, pages) = (Duration.seconds(seconds), RequestBudget(), limit * 200)
+    var machine = RateMachine()
+    var (now, taken, refused, delay) = (Duration.zero, [Duration](), 0, Duration.seconds(1))
+    while taken.count < pages, refused < pages {
+      if case .at(let time, _) = machine.verdict(budget, at: now) { now = time }
+      let grant = machine.grant(budget, interval: .zero, at: now)
+      let recent = taken.suffix(limit)
+      let isRefused = recent.count == limit && recent[recent.startIndex] + window > now
+      if !isRefused { taken.append(now) }
+      now += .milliseconds(20)
+      machine.answered(grant, ServerAllowance(), isThrottling: isRefused, at: now)
+      // The delays of the retries.
+      refused += isRefused ? 1 : 0
+      now += isRefused ? delay : .zero
+      delay = isRefused ? min(delay * 2, .seconds(20)) : .seconds(1)
+    }
+    #expect(taken.count == pages && refused * 10 <= pages, "\(refused) of \(pages)")
+  }
+
   @Test("15-Profiles: the profiles have the numbers that the guide argues")
   func profiles() {
     #expect(Timeouts.api == Timeouts())

@@ -85,20 +85,37 @@ struct RetryMachineTests {
 
   @Test("12-K3: a wait of zero is an attempt with the usual delay, and polling by it has one, too")
   func zeroWait() {
-    for patience in [Duration.zero, .seconds(60)] {
-      var policy = RetryPolicy()
-      policy.patience = patience
-      var machine = RetryMachine(policy: policy, isRepeatable: true)
-      let busy = failure(throttling: true, after: .zero)
-      #expect(delay(machine.failed(busy, wireRequests: 1, random: 0.5)) == .milliseconds(500))
-      #expect(delay(machine.failed(busy, wireRequests: 2, random: 0.5)) == .seconds(1))
-      #expect(delay(machine.failed(busy, wireRequests: 3, random: 0.5)) == nil)
-    }
+    let busy = failure(throttling: true, after: .zero)
+    var usual = RetryMachine(policy: RetryPolicy(), isRepeatable: true)
+    #expect(delay(usual.failed(busy, wireRequests: 1, random: 0.5)) == .milliseconds(500))
+    #expect(delay(usual.failed(busy, wireRequests: 2, random: 0.5)) == .seconds(1))
+    #expect(delay(usual.failed(busy, wireRequests: 3, random: 0.5)) == nil)
     var machine = RetryMachine(policy: RetryPolicy(), isRepeatable: true)
     var pending = failure(throttling: true, after: .zero)
     pending.isPending = true
     #expect(delay(machine.failed(pending, wireRequests: 1, random: 0)) == .seconds(1))
     #expect(delay(machine.failed(pending, wireRequests: 2, random: 0)) == .seconds(2))
+  }
+
+  @Test(
+    "12-K3: with patience, a server that throttles without a wait is asked again later and later",
+    arguments: [nil, .zero] as [Duration?])
+  func unstatedWait(asked: Duration?) {
+    var policy = RetryPolicy(attempts: 2)
+    policy.patience = .seconds(60)
+    var machine = RetryMachine(policy: policy, isRepeatable: true)
+    let busy = failure(throttling: true, after: asked)
+    for (number, wait) in [1, 2, 4, 8, 16, 20].enumerated() {
+      let action = machine.failed(busy, wireRequests: number + 1, random: number == 0 ? 0 : 1)
+      #expect(delay(action) == (number == 0 ? .milliseconds(500) : .seconds(wait)))
+    }
+    let action = machine.failed(busy, wireRequests: 7, random: 1, now: .seconds(41))
+    guard case .fail(let error) = action else {
+      Issue.record("the patience was over")
+      return
+    }
+    #expect(error.attempts == 7 && error.message.contains("It refused for longer than"))
+    #expect(machine.requestsLeft(afterWireRequests: 6) == 2)
   }
 
   @Test("H-5: Retry-After is waited for exactly, and one beyond the cap throws throttled")
