@@ -41,8 +41,9 @@ final class PageFetch<Item: Sendable> {
     let note: PageFormatNote?
     /// The first 64 KiB of the body, in case a rule of the description recognizes it as a failure.
     var beginning: [[UInt8]] = []
-    /// The number of bytes of the body so far.
+    /// The number of bytes of the body so far, and the last one.
     var received = 0
+    var lastByte: UInt8?
     /// The number of items so far, including bad items.
     var itemCount = 0
     /// Items that arrived together with the page's end.
@@ -284,6 +285,7 @@ final class PageFetch<Item: Sendable> {
       transfer.beginning.append(slice)
     }
     transfer.received += slice.count
+    transfer.lastByte = slice.last ?? transfer.lastByte
     try transfer.session.receive(slice)
     return true
   }
@@ -293,7 +295,9 @@ final class PageFetch<Item: Sendable> {
   private func finish(_ transfer: Transfer) throws -> Bool {
     let response = transfer.response
     let isBodyless = response.status.isBodyless
-    let isSelfDelimiting = transfer.note?.format?.isSelfDelimiting ?? true
+    // A number alone does not show whether more of its digits were to come.
+    let endsInDigit = transfer.lastByte.map { (0x30...0x39).contains($0) } ?? false
+    let isSelfDelimiting = (transfer.note?.format?.isSelfDelimiting ?? true) && !endsInDigit
     let isProven = response.framing == .explicit || shared.configuration.acceptsUnprovenEnd
     guard isProven || decoder.isSelfDelimiting && isSelfDelimiting else {
       throw PageError(

@@ -285,6 +285,23 @@ struct PageClientAnswerTests {
     #expect(server.requests.count == 8)
   }
 
+  @Test("H8: a number that only the end of its connection ends may be cut, and is no page")
+  func bareNumber() async throws {
+    for (body, isWhole) in [("12", false), ("12\n", true), ("[12]", true), ("12", true)] {
+      let isExplicit = body == "12" && isWhole
+      let server = CannedServer { _, _ in
+        .status(
+          200, ["Content-Type": "application/json"], body,
+          framing: isExplicit ? .explicit : .untilClose)
+      }
+      let pagination = Pagination(next: .linkHeader, items: .oneOrMany(.root))
+      switch await first(server, pagination: pagination) {
+      case .success(let page): #expect(page?.items == [12] && isWhole, "\(body)")
+      case .failure(let error): #expect(error.code == .truncated && !isWhole, "\(error)")
+      }
+    }
+  }
+
   @Test("A redirect whose target stands there twice is followed, and one to two places is refused")
   func repeatedLocation() async throws {
     for (second, code) in [("/r2", nil), ("/r3", PageError.Code.refusedLink)] {
