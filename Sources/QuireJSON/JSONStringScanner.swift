@@ -1,3 +1,4 @@
+import QuireCore
 import QuirePagination
 
 /// A scanner for the part of a string that is not plain ASCII: escapes and UTF-8 (RFC 3629).
@@ -132,21 +133,12 @@ enum JSONStringScanner {
   ) throws(JSONFault) -> UInt16 {
     var unit: UInt16 = 0
     for index in start..<start + 4 {
-      guard let digit = hexadecimal(bytes[index]) else {
+      guard let digit = bytes[index].hexadecimalDigit else {
         throw fault("a hexadecimal digit", bytes, at: index, end: end)
       }
-      unit = unit << 4 | digit
+      unit = unit << 4 | UInt16(digit)
     }
     return unit
-  }
-
-  private static func hexadecimal(_ byte: UInt8) -> UInt16? {
-    switch byte {
-    case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt16(byte - UInt8(ascii: "0"))
-    case UInt8(ascii: "a")...UInt8(ascii: "f"): UInt16(byte - UInt8(ascii: "a") + 10)
-    case UInt8(ascii: "A")...UInt8(ascii: "F"): UInt16(byte - UInt8(ascii: "A") + 10)
-    default: nil
-    }
   }
 
   private static func fault(

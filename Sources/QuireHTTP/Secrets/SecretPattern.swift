@@ -1,3 +1,4 @@
+import QuireCore
 import QuirePagination
 
 /// A secret to find in a text: as it is or in another letter case, percent-encoded once or several
@@ -182,11 +183,8 @@ struct SecretPattern {
     guard count > 0, offset + count <= text.count else { return nil }
     var value = 0
     for byte in text[offset..<(offset + count)] {
-      switch byte {
-      case 0x30...0x39: value = value << 4 | Int(byte - 0x30)
-      case 0x41...0x46, 0x61...0x66: value = value << 4 | Int((byte | 0x20) - 0x61 + 10)
-      default: return nil
-      }
+      guard let digit = byte.hexadecimalDigit else { return nil }
+      value = value << 4 | Int(digit)
     }
     return value
   }

@@ -118,7 +118,7 @@ enum SecretSpelling {
 
     init?(_ text: UnsafeBufferPointer<UInt8>, at place: Int) {
       guard text[place] == UInt8(ascii: "%"), place + 2 < text.count,
-        let high = Self.digit(text[place + 1]), let low = Self.digit(text[place + 2])
+        let high = text[place + 1].hexadecimalDigit, let low = text[place + 2].hexadecimalDigit
       else { return nil }
       byte = high << 4 | low
       bytes = []
@@ -127,14 +127,6 @@ enum SecretSpelling {
       case (true, false): style = .smallFirst
       case (false, true): style = .smallLast
       case (false, false): style = PercentEncoding.isUnreserved(byte) ? .escaped : nil
-      }
-    }
-
-    private static func digit(_ byte: UInt8) -> UInt8? {
-      switch byte {
-      case 0x30...0x39: byte - 0x30
-      case 0x41...0x46, 0x61...0x66: (byte | 0x20) - 0x61 + 10
-      default: nil
       }
     }
 

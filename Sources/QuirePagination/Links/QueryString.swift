@@ -1,3 +1,5 @@
+import QuireCore
+
 /// A query string as raw parameters: changing one leaves the bytes of all others alone.
 ///
 /// Names are compared decoded, so `page%5Bsize%5D` and `page[size]` are one parameter. A new name
@@ -104,10 +106,9 @@ package enum PercentEncoding {
     var index = 0
     while index < bytes.count {
       if bytes[index] == UInt8(ascii: "%"), index + 2 < bytes.count,
-        let high = Character(Unicode.Scalar(bytes[index + 1])).hexDigitValue,
-        let low = Character(Unicode.Scalar(bytes[index + 2])).hexDigitValue
+        let high = bytes[index + 1].hexadecimalDigit, let low = bytes[index + 2].hexadecimalDigit
       {
-        result.append(UInt8(high << 4 | low))
+        result.append(high << 4 | low)
         index += 3
       } else {
         result.append(
