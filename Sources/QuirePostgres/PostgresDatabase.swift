@@ -22,8 +22,8 @@ package final class PostgresDatabase: Sendable {
   /// The outcome of an attempt.
   private enum Try<Value: Sendable>: Sendable {
     case done(Value)
-    /// The server cannot be reached.
-    case away(any Error)
+    /// The server cannot be reached. `wasReached` tells whether it was, by this connection.
+    case away(any Error, wasReached: Bool)
     /// The server aborted this transaction because of a conflict with another, such as a deadlock.
     case conflict(any Error)
     /// Another program keeps a lock that the transaction needs.
@@ -81,8 +81,8 @@ package final class PostgresDatabase: Sendable {
         told = PostgresConnection.lockWait
         // The attempt has waited itself.
         wait = .milliseconds(100)
-      case .away(let error):
-        if !isPrepared.withLock({ $0 }) {
+      case .away(let error, let wasReached):
+        if !wasReached, !isPrepared.withLock({ $0 }) {
           guard waitsAtFirst, !isInVain else {
             throw isStopping() ? CancellationError() as any Error : error
           }
@@ -117,11 +117,13 @@ package final class PostgresDatabase: Sendable {
   private func attempt<Value: Sendable>(
     _ work: (PostgresConnection) throws -> Value
   ) throws -> Try<Value> {
+    var wasReached = connection.isOpen
     do {
-      if !connection.isOpen { try connect() }
+      if !wasReached { try connect() }
+      wasReached = true
       return .done(try transact(work))
     } catch {
-      guard connection.isOpen else { return .away(error) }
+      guard connection.isOpen else { return .away(error, wasReached: wasReached) }
       let (isConflict, isLocked) = (connection.isConflict, connection.isLocked)
       try? connection.execute("ROLLBACK")
       if isConflict { return .conflict(error) }
