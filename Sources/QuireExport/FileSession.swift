@@ -304,7 +304,8 @@ package final class FileSession: PausableSession {
     guard staged == nil, let claim, !claim.isAt(target) else { return }
     throw SinkError(
       .writeFailed,
-      "\(target) was moved, removed or replaced while the export wrote to it. Put it back, or begin anew.")
+      "\(target) was moved, removed or replaced while the export wrote to it. Put it back, or begin anew."
+    )
   }
 
   /// Removes what a killed run left behind the committed bytes. Replaces a table whose rows have

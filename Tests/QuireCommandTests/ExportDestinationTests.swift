@@ -87,7 +87,9 @@ struct ExportDestinationTests {
       let refused = try await Command.quire(listing.arguments() + options)
       #expect(refused.status == 2 && refused.errors.contains(words), "\(refused.errors)")
     }
-    for address in ["mysql://u:hidden@db/x", "s3://u:hidden@bucket/x.jsonl", "http://u:hidden@h/x.db"] {
+    for address in [
+      "mysql://u:hidden@db/x", "s3://u:hidden@bucket/x.jsonl", "http://u:hidden@h/x.db",
+    ] {
       let refused = try await Command.quire(listing.arguments("-o", address))
       #expect(refused.status == 2 && refused.errors.contains("nothing is known by"), "\(address)")
       #expect(!refused.errors.contains("hidden"), "\(refused.errors)")

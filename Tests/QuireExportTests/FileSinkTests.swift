@@ -245,7 +245,7 @@ func raw(_ text: String) -> RawItem {
     #expect(folder.text("b.csv") == "a,b\r\n1,\r\n,2\r\n")
   }
 
-  @Test("16-Files: a file that is removed, moved or replaced while it is written fails the next commit")
+  @Test("16-Files: a file that is moved or replaced while it is written fails the next commit")
   func losesFile() async throws {
     let folder = try Folder()
     let path = folder("a.jsonl")

@@ -110,7 +110,8 @@ import Testing
   }
 
   @Test(
-    "16-Table: a table of PostgreSQL that lacks a column or its key's index is named before any request")
+    "16-Table: a table of PostgreSQL that lacks a column or its key's index is named before any request"
+  )
   func refusesAlteredTable() async throws {
     for change in [
       "ALTER TABLE t DROP COLUMN b", "ALTER TABLE t RENAME COLUMN b TO c", "DROP INDEX t_id_idx",

@@ -314,7 +314,8 @@ import Testing
   @Test("16-Table: a table that lacks a column or the index of its key is named before any request")
   func refusesAlteredTable() async throws {
     for change in [
-      "ALTER TABLE t DROP COLUMN b", "ALTER TABLE t RENAME COLUMN b TO c", "DROP INDEX _quire_key_t",
+      "ALTER TABLE t DROP COLUMN b", "ALTER TABLE t RENAME COLUMN b TO c",
+      "DROP INDEX _quire_key_t",
     ] {
       let tables = try Tables()
       let sink = tables.sink(key: "/id")
