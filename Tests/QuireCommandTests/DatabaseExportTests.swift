@@ -131,6 +131,33 @@ import Testing
     #expect(try place.rows("SELECT count(*), count(DISTINCT id) FROM items") == ["2000|2000"])
   }
 
+  @Test("A database that is damaged during an export fails it with a report, and no usage error")
+  func reportsDamage() async throws {
+    let place = try Place()
+    let path = place.path
+    let server = try FaultServer { request in
+      if request.target.hasSuffix("page=3"), let file = FileHandle(forUpdatingAtPath: path) {
+        // Behind the header, and in the counter of changes, by which SQLite's cache is valid.
+        try? file.seek(toOffset: 24)
+        file.write(Data(repeating: 0xFF, count: 4))
+        let end = (try? file.seekToEnd()) ?? 0
+        try? file.seek(toOffset: 16_384)
+        file.write(Data(repeating: 0xFF, count: Int(max(end, 16_384)) - 16_384))
+        try? file.close()
+      }
+      return [.respond(#"[{"id":"\#(request.target)"}]"#)]
+    }
+    defer { server.stop() }
+    let report = place.folder.appending(path: "report.json").path
+    let ending = try await Command.quire(
+      [
+        "export", server.url("/"), "-o", path, "--table", "t", "--key", "id", "--report", report,
+        "--commit-every", "0", "--look-ahead", "0",
+      ] + Self.options)
+    #expect(ending.status == 1 && ending.errors.contains("is damaged"), "\(ending.errors)")
+    #expect(FileManager.default.fileExists(atPath: report))
+  }
+
   @Test("16-Table: what a database needs is asked for, and what it cannot is refused")
   func refuses() async throws {
     for (arguments, words, status) in [

@@ -204,6 +204,7 @@ extension ExportPlan {
   /// Throws the errors that made opening impossible. A later failure of the destination is in the
   /// outcome.
   func refuse(_ error: any Error, _ report: ExportReport = ExportReport()) throws {
+    guard report.walk.pages == 0, report.walk.traffic.requests == 0 else { return }
     switch error {
     case is ValidationError, SinkError.Code.inUse: throw error
     case let error as SinkError
@@ -212,9 +213,7 @@ extension ExportPlan {
       let appends = error.code == .notOurs && sink?.format == .jsonLines && sink?.mode != .append
       throw ValidationError(
         "\(error) --restart begins anew\(appends ? ", --mode append appends" : "").")
-    case let error as SinkError
-    where report.walk.pages == 0 && report.walk.traffic.requests == 0
-      && Self.isCommandLineError(error):
+    case let error as SinkError where Self.isCommandLineError(error):
       throw ValidationError("\(error)")
     default: return
     }
