@@ -54,7 +54,7 @@ import Testing
     let encoded = "q=R%26D&tag=a&tag=b&user[name]=Zo%C3%AB%20%2B1"
     #expect(
       PageRequest(url: "https://h.test/a?tag=c&n=1#top", parameters: parameters).url
-        == "https://h.test/a?n=1&" + encoded)
+        == "https://h.test/a?n=1&" + encoded + "#top")
     #expect(PageRequest(url: "no URL", parameters: parameters).url == "no URL")
     #expect(PageRequest.Body.form(parameters) == .form(encoded))
     #expect(PageRequest.Body.form(["secret": "a+b/c=="]) == .form("secret=a%2Bb%2Fc%3D%3D"))

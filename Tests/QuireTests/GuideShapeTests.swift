@@ -27,7 +27,7 @@ struct GuideShapeTests {
       let lines = block.2.split(separator: "\n", omittingEmptySubsequences: false)
       let indent = lines.first?.prefix { $0 == " " }.count ?? 0
       let text = lines.map { String($0.dropFirst(indent)) }.joined(separator: "\n")
-      #expect(guide.contains("```swift\n\(text)\n```"), "\(block.1): \(text)")
+      #expect(guide.contains("\n\(text)\n```"), "\(block.1): \(text)")
     }
   }
 
