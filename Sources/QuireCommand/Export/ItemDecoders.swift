@@ -1,6 +1,5 @@
 import QuireJSON
 import QuireXML
-import Foundation
 import Quire
 import QuirePagination
 
