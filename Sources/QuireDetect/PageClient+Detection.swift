@@ -9,10 +9,10 @@ extension PageClient {
   /// Makes one request, and up to five more for each of at most `checks` descriptions, in order,
   /// until one is confirmed: all items of its second and third page are new, or the listing ends
   /// there. Of one that counts until a declared end, the page behind that end is asked for, too: if
-  /// it has items, the number means something else. A refuted description is only a guess. If none is confirmed, `checks` is more than 1
-  /// and another page may follow, up to ten further requests send many parameters at once, and
-  /// about ten more find the parameter that the server heeds. Reads at most 16 MiB of a page, and
-  /// follows links by the link policy.
+  /// it has items, the number means something else. A refuted description is only a guess. If none is
+  /// confirmed, `checks` is more than 1 and another page may follow, up to ten further requests send
+  /// many parameters at once, and about ten more find the parameter that the server heeds. Reads at
+  /// most 16 MiB of a page, and follows links by the link policy.
   ///
   /// Throws the errors of a walk if the first page cannot be loaded, and `invalidArgument` for a
   /// placeholder of unknown meaning. A failure of a later page is part of the result.
