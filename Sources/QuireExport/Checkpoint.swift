@@ -41,6 +41,8 @@ public struct Checkpoint: Hashable, Sendable {
   /// `missing` of the complete run that the destination holds, during a run that is to replace it
   /// (`SinkMode.replace`); nil otherwise.
   var replacedMissing: Int?
+  /// Whether the run is to replace what the destination holds, which stays until then.
+  package var isReplacing: Bool { replacedMissing != nil && !isOver }
   /// Whether this run reached the end of its listing but was not allowed to replace the complete
   /// run in the destination, because more items are missing from it. Its items stay beside the
   /// destination.

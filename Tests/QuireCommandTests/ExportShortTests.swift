@@ -139,5 +139,13 @@ struct ExportShortTests {
     }
     #expect(try await Command.quire(arguments + ["--max-items", "100"]).status == 0)
     #expect(try file.lines().count == 30)
+    for _ in 0..<2 {
+      let limited = try await Command.quire(
+        arguments + ["--mode", "replace", "--max-items", "15"])
+      #expect(limited.status == 0, "\(limited.errors)")
+      #expect(limited.errors.contains("the destination stays as it was"), "\(limited.errors)")
+      #expect(!limited.errors.contains("The destination holds"), "\(limited.errors)")
+      #expect(try file.lines().count == 30)
+    }
   }
 }

@@ -207,7 +207,9 @@ extension ExportOutcome {
       var advice = "to go on, run the same command "
       if restarts { advice += "without --restart" }
       guard let limit = reachedLimit else { return advice + (restarts ? "" : "again") }
-      return advice + "\(restarts ? " and " : "")with a higher --max-\(limit.rawValue), or none"
+      advice += "\(restarts ? " and " : "")with a higher --max-\(limit.rawValue), or none"
+      guard written.checkpoint?.isReplacing == true else { return advice }
+      return advice + ": the destination stays as it was until the run is complete"
     }
     switch report {
     case .file(let path)?:
@@ -254,7 +256,10 @@ extension ExportOutcome {
     case .nothing:
       let items = (written.checkpoint?.items ?? 0).counted("item")
       guard heldAll else {
-        return "The destination holds as much as was asked for: \(items). Nothing was requested."
+        let place =
+          written.checkpoint?.isReplacing == true
+          ? "What is to replace the destination" : "The destination"
+        return "\(place) holds as much as was asked for: \(items). Nothing was requested."
       }
       let missing = missing > 0 ? ", \(missing) fewer than the server had declared" : ""
       return
