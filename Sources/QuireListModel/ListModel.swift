@@ -208,6 +208,7 @@ public final class ListModel<Item: Sendable, ID: Hashable & Sendable> {
   /// With an `order`, only the last row counts: when it comes into view, everything loaded counts
   /// as consumed.
   public func report(visible: Range<Int>) {
+    let visible = visible.clampedToRows
     if arrangement.isNone {
       let first = snapshot.itemInRun(atRow: visible.lowerBound)
       let end = snapshot.itemInRun(atRow: visible.upperBound)
@@ -252,6 +253,7 @@ public final class ListModel<Item: Sendable, ID: Hashable & Sendable> {
   @discardableResult
   public func move(_ id: ID, to index: Int) -> ListEdit? {
     guard let old = self.index(of: id) else { return nil }
+    let index = min(index, shown.items.count)
     return edit { $0.move(id, behind: predecessor(of: index < old ? index : index + 1)) }
   }
 
@@ -284,8 +286,8 @@ public final class ListModel<Item: Sendable, ID: Hashable & Sendable> {
   }
 
   private func predecessor(of index: Int) -> ID? {
-    let index = min(index, shown.items.count) - 1
-    return index < 0 ? nil : id(shown.items[index])
+    let index = min(index, shown.items.count)
+    return index <= 0 ? nil : id(shown.items[index - 1])
   }
 
   private func edit(_ make: (inout ListRows<Item, ID>) -> Int?) -> ListEdit? {

@@ -216,8 +216,7 @@ public final class PagedList<Item: Sendable>: PageSequence, Sendable {
   /// pages, by the items from the last visible one to the end and from the first visible one to the
   /// start.
   public func report(visible: Range<Int>) {
-    // Clamped to rows that no list reaches, so that sums with row numbers cannot overflow.
-    let visible = visible.clamped(to: -(1 << 53)..<1 << 53)
+    let visible = visible.clampedToRows
     perform { [stopwatch] machine in
       let shift = machine.content.heldStart - machine.content.itemsBefore
       return machine.reported(
@@ -504,4 +503,9 @@ extension PagedList {
     state.newWalk = nil
     return left
   }
+}
+
+extension Range<Int> {
+  /// The range, clamped to rows that no list reaches, so that sums with row numbers cannot overflow.
+  package var clampedToRows: Range<Int> { clamped(to: -(1 << 53)..<1 << 53) }
 }

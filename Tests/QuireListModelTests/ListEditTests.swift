@@ -13,6 +13,21 @@ import Testing
     return model
   }
 
+  @Test("18-Edit: whatever the index or the rows, an item goes to the nearest place, and nothing traps")
+  func extremes() async throws {
+    let model = try await model([[0, 1, 2], [3, 4]], loaded: 2)
+    model.insert(Row(id: 8), at: .min)
+    model.insert(Row(id: 9), at: .max)
+    #expect(model.shown == "8 0 1 2 3 4 9")
+    model.move(8, to: .max)
+    model.move(9, to: .min)
+    #expect(model.shown == "9 0 1 2 3 4 8")
+    model.report(visible: Int.min..<Int.max)
+    model.report(visible: Int.max - 1..<Int.max)
+    model.report(visible: Int.min..<Int.min + 1)
+    #expect(model.shown == "9 0 1 2 3 4 8")
+  }
+
   @Test("18-Edit: an item is inserted, changed, moved and removed at once, and each is undone")
   func edits() async throws {
     let model = try await model([[0, 1, 2], [3, 4]], loaded: 2)

@@ -164,7 +164,7 @@ public enum ControlState: Hashable, Sendable {
   /// Returns the index of the animation frame, out of `count`, for a progress; the last one from 1
   /// on.
   public static func frame(at progress: Double, of count: Int) -> Int {
-    max(0, min(Int(clamping: progress * Double(count)), count - 1))
+    min(max(0, Int(clamping: progress * Double(count))), max(1, count) - 1)
   }
 }
 

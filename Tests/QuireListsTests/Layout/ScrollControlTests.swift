@@ -542,6 +542,7 @@ import Testing
     #expect(ControlState.frame(at: 1, of: 22) == 21)
     #expect(ControlState.frame(at: 0.5, of: 22) == 11)
     #expect(ControlState.frame(at: 1, of: 0) == 0)
+    #expect(ControlState.frame(at: 1, of: .min) == 0)
   }
 
   @Test("X-13: an observer that ends the control is told of it after what it was told first")
