@@ -9,23 +9,34 @@ extension DetectionVerifier {
   /// behind the page that the total makes the last: it counts something else, or pages from 0.
   func endingBehindAll(_ pagination: Pagination) async throws -> Pagination {
     let engine = try engine(of: pagination)
-    let count = try FollowedPages.items(of: first, engine).count
+    let list = list(of: engine)
+    let known = try first.document.contents(ofItems: list)
+    let count = known.count
     guard !engine.startsMidway, count > 0, let total = detector.declaredEnd(of: pagination),
       let last = pagination.lastPage(of: total, itemsOnPage: count),
-      let behind = try? await items(on: last.plus(1), by: engine, itemsOnPage: count), !behind.isEmpty
+      let behind = try? await items(list, on: last.plus(1), by: engine, itemsOnPage: count),
+      !behind.isEmpty
     else { return pagination }
     // Some servers have the last page again behind it, and some the first.
-    guard let before = try? await items(on: last, by: engine, itemsOnPage: count) else {
+    guard let before = try? await items(list, on: last, by: engine, itemsOnPage: count) else {
       return pagination
     }
-    let known = try FollowedPages.items(of: first, engine) + before
-    let verdict = ItemIdentity(known).verdict(on: behind)
+    let verdict = ItemIdentity(known + before).verdict(on: behind)
     return verdict.repeated + verdict.similar > 0 ? pagination : pagination.withoutEndTotals
+  }
+
+  /// The list with the items of the first page. Of several that a description names, the others say
+  /// nothing about the end of this one.
+  private func list(of engine: PaginationEngine) -> Pagination.Items {
+    guard engine.items.takesFirst else { return engine.items }
+    return engine.items.paths.lazy.map(Pagination.Items.path).first { list in
+      (try? first.document.contents(ofItems: list))?.isEmpty == false
+    } ?? engine.items
   }
 
   /// Returns the items of a page by its number from 0.
   private func items(
-    on page: Int, by engine: PaginationEngine, itemsOnPage count: Int
+    _ list: Pagination.Items, on page: Int, by engine: PaginationEngine, itemsOnPage count: Int
   ) async throws -> [JSONValue] {
     let target: Bookmark.Target =
       switch engine.pagination.next {
@@ -33,7 +44,7 @@ extension DetectionVerifier {
       default: .page(page.plus(engine.pagination.next.firstCount ?? 0))
       }
     let request = try engine.builder.request(at: Bookmark(target).position)
-    return try FollowedPages.items(of: try await answer(to: request), engine)
+    return try await answer(to: request).document.contents(ofItems: list)
   }
 
   /// Returns the description of counted pages with an end rule for what the server sends after the
