@@ -123,19 +123,20 @@ struct TunnelTests {
       server.stop()
       refusing.stop()
     }
-    let transport = try transport {
-      $0.proxy = try Proxy("http://me:cret-word@127.0.0.1:\(refusing.port)")
-    }
+    let proxy = try Proxy("http://me:cret-word@127.0.0.1:\(refusing.port)")
+    let transport = transport { $0.proxy = proxy }
     let refused = await drain(transport, "https://elsewhere.test/")
     #expect(refused != nil && !"\(refused as Any)".contains("cret-word"))
     let answered = await drain(transport, "http://far.test/")
     #expect(answered?.message.contains("It says: no: …, …") == true, "\(answered as Any)")
     #expect(!"\(answered as Any)".contains("cret-word"))
+    await transport.shutdown()
     refusing.refuseConnections()
-    let away = await drain(transport, "http://far.test/")
+    let later = self.transport { $0.proxy = proxy }
+    let away = await drain(later, "http://far.test/")
     #expect(away?.code == .connectFailed, "\(away as Any)")
     #expect(server.requests.isEmpty)
-    await transport.shutdown()
+    await later.shutdown()
   }
 
   // MARK: Client certificates

@@ -245,10 +245,9 @@ extension RequestEditor {
       throw PageError(
         .invalidArgument, "A range of items needs a page size: give the walk one.")
     }
-    // The unit is the caller's, `items=0-9`, unless it is told in a field of its own.
+    // The unit is the caller's: `items=0-9`.
     let own = base.headerFields[.range] ?? ""
-    let hasField = base.headerFields.contains { $0.name.canonicalName == "range-unit" }
-    let unit = hasField ? "" : own.firstIndex(of: "=").map { own[...$0] } ?? ""
+    let unit = own.firstIndex(of: "=").map { own[...$0] } ?? ""
     base.headerFields[.range] = "\(unit)\(offset)-\(offset.plus(pageSize - 1))"
   }
 

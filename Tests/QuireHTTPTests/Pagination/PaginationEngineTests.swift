@@ -163,7 +163,7 @@ struct PaginationEngineTests {
     let crossref = try makeEngine(.crossref, url: url + "?cursor=abc%2F")
     #expect(try crossref.builder.request(at: nil).url == url + "?cursor=abc%2F")
     #expect(try makeEngine(.asana).builder.request(at: nil).url == url + "?limit=100")
-    for (range, asked) in [("40-", "40-49"), ("items=40-", "40-49"), ("40-44", "40-49")] {
+    for (range, asked) in [("40-", "40-49"), ("items=40-", "items=40-49"), ("40-44", "40-49")] {
       let engine = try PaginationEngine(
         .postgrest, first: PageRequest(url: url, headerFields: [.range: range]),
         home: Origin(url: url), pageSize: 10)
