@@ -62,6 +62,10 @@ struct HostileTests {
       "<rss><channel xmlns:q='\(String(repeating: "A", count: count))'>"
         + (0..<count).map { "<q:n\($0)/>" }.joined() + "</channel></rss>"
     },
+    Attack(name: "names in a namespace of spaces") { count in
+      "<rss><channel xmlns:q='\(String(repeating: " ", count: count))'>"
+        + (0..<count).map { "<q:n\($0)/>" }.joined() + "</channel></rss>"
+    },
     Attack(name: "pictures without a title", size: 1_000) { count in
       "<urlset xmlns:i='http://www.google.com/schemas/sitemap-image/1.1'><url><i:image>"
         + String(

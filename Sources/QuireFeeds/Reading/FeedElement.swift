@@ -269,7 +269,7 @@ extension FeedElement {
   private static func key(of namespace: String?) -> String {
     // Only the start is compared: a page may have a million names in one long namespace, and no
     // known namespace is as long as this.
-    let start = (namespace ?? "").utf8.drop { $0 == 0x20 }.prefix(256)
+    let start = (namespace ?? "").utf8.prefix(256).drop { $0 == 0x20 }
     var key = String(decoding: start, as: UTF8.self).lowercased()
     while key.last == "/" || key.last == "#" || key.last == " " { key.removeLast() }
     if key.hasPrefix("https://") { key = "http" + key.dropFirst(5) }
