@@ -7,20 +7,18 @@ import QuirePagination
 extension DetectionVerifier {
   /// Returns the description of counted pages without the total that ends it, if the server has items
   /// behind the page that the total makes the last: it counts something else, or pages from 0.
-  func endingBehindAll(_ pagination: Pagination) async throws -> Pagination {
+  func removingContradictedTotal(from pagination: Pagination) async throws -> Pagination {
     let engine = try engine(of: pagination)
     let list = list(of: engine)
     let known = try first.document.contents(ofItems: list)
     let count = known.count
     guard !engine.startsMidway, count > 0, let total = detector.declaredEnd(of: pagination),
       let last = pagination.lastPage(of: total, itemsOnPage: count),
-      let behind = try? await items(list, on: last.plus(1), by: engine, itemsOnPage: count),
-      !behind.isEmpty
+      let behind = try await items(list, on: last.plus(1), by: engine, itemsOnPage: count),
+      !behind.isEmpty,
+      // Some servers have the last page again behind it, and some the first.
+      let before = try await items(list, on: last, by: engine, itemsOnPage: count)
     else { return pagination }
-    // Some servers have the last page again behind it, and some the first.
-    guard let before = try? await items(list, on: last, by: engine, itemsOnPage: count) else {
-      return pagination
-    }
     let verdict = ItemIdentity(known + before).verdict(on: behind)
     return verdict.repeated + verdict.similar > 0 ? pagination : pagination.withoutEndTotals
   }
@@ -34,17 +32,21 @@ extension DetectionVerifier {
     } ?? engine.items
   }
 
-  /// Returns the items of a page by its number from 0.
+  /// Returns the items of a page by its number from 0; nil if it cannot be read.
   private func items(
     _ list: Pagination.Items, on page: Int, by engine: PaginationEngine, itemsOnPage count: Int
-  ) async throws -> [JSONValue] {
+  ) async throws -> [JSONValue]? {
     let target: Bookmark.Target =
       switch engine.pagination.next {
       case .offset(let start, _): .offset(start.plus(page * count))
       default: .page(page.plus(engine.pagination.next.firstCount ?? 0))
       }
-    let request = try engine.builder.request(at: Bookmark(target).position)
-    return try await answer(to: request).document.contents(ofItems: list)
+    do {
+      let request = try engine.builder.request(at: Bookmark(target).position)
+      return try await answer(to: request).document.contents(ofItems: list)
+    } catch is PageError {
+      return nil
+    }
   }
 
   /// Returns the description of counted pages with an end rule for what the server sends after the

@@ -105,7 +105,7 @@ struct DetectionVerifier<Item: Sendable> {
       (pagination, check) = (other, again)
     }
     if check.result.result == .confirmed {
-      pagination = try await endingBehindAll(pagination)
+      pagination = try await removingContradictedTotal(from: pagination)
       if check.hasNextPage { pagination = try await addingEndRule(to: pagination) }
     }
     return (pagination, check)
