@@ -26,9 +26,9 @@ final class ParallelReader<Item: Sendable>: DerivedReader {
     /// The number of wrong guesses in a row, and of pages to read before the next guess.
     var misses = 0
     private var rest = 0
-    private var isToldOf = false
-    /// The number of pages behind which no position was known; nil once one was.
-    private var blind: Int? = 0
+    private var hasWarned = false
+    /// The number of pages after which no position was known in advance; nil once one was.
+    private var pagesWithoutPositions: Int? = 0
 
     init(limit: Int) { window = ParallelWindow(limit: limit) }
 
@@ -37,19 +37,21 @@ final class ParallelReader<Item: Sendable>: DerivedReader {
     mutating func missed() -> Bool {
       misses += 1
       rest = 1 << min(misses, 10)
-      guard misses > 1, !isToldOf else { return false }
-      isToldOf = true
+      guard misses > 1, !hasWarned else { return false }
+      hasWarned = true
       return true
     }
 
-    /// Notes whether positions are known behind a page.
-    mutating func looked(isBlind: Bool) { blind = isBlind ? blind.map { $0 + 1 } : nil }
+    /// Notes whether positions are known after a page.
+    mutating func noted(positionsAreKnown: Bool) {
+      pagesWithoutPositions = positionsAreKnown ? nil : pagesWithoutPositions.map { $0 + 1 }
+    }
 
     /// Returns whether to warn that no position is known: once, with the second page, because a
     /// source may need the first one's total.
-    mutating func isBlind() -> Bool {
-      guard let blind, blind > 1, !isToldOf else { return false }
-      isToldOf = true
+    mutating func lacksPositions() -> Bool {
+      guard let pagesWithoutPositions, pagesWithoutPositions > 1, !hasWarned else { return false }
+      hasWarned = true
       return true
     }
 
@@ -122,7 +124,7 @@ final class ParallelReader<Item: Sendable>: DerivedReader {
       if room > 0 { room = state.guesses(room) }
       if room > 0, base.allowsLookAhead, !base.deliversParts, !isCautious {
         let known = base.positions(after: last, total: state.total, pages: 1...room)
-        state.looked(isBlind: known.isEmpty)
+        state.noted(positionsAreKnown: !known.isEmpty)
         for next in known.prefix(room) {
           state.ahead.append(launch(next, isGuess: true, &state))
         }
@@ -173,9 +175,9 @@ final class ParallelReader<Item: Sendable>: DerivedReader {
         return
       }
       if let found = page, found.next != nil {
-        if state.ahead.isEmpty ? state.isBlind() : state.missed() {
+        if state.ahead.isEmpty ? state.lacksPositions() : state.missed() {
           page?.warnings.append(
-            Self.oneByOne(found, state.window.limit, isBlind: state.ahead.isEmpty))
+            Self.oneByOne(found, state.window.limit, lacksPositions: state.ahead.isEmpty))
         }
       }
       Self.drop(&state)
@@ -193,10 +195,10 @@ final class ParallelReader<Item: Sendable>: DerivedReader {
   }
 
   private static func oneByOne(
-    _ page: Page<Item>, _ limit: Int, isBlind: Bool
+    _ page: Page<Item>, _ limit: Int, lacksPositions: Bool
   ) -> WalkReport.Warning {
     let reason =
-      isBlind
+      lacksPositions
       ? "their positions are not known in advance"
       : "they lead elsewhere than can be reckoned: the last had "
         + page.items.count.counted("item")
@@ -204,7 +206,7 @@ final class ParallelReader<Item: Sendable>: DerivedReader {
       .narrowedWindow, "parallel(\(limit)) reads pages one by one, because \(reason).",
       remedy: Remedy(
         .pageSize, ["\(page.items.count)"],
-        condition: isBlind
+        condition: lacksPositions
           ? "if pages of this listing are counted and have that many items"
           : "if the server gives no more than that at a time"))
   }

@@ -75,19 +75,19 @@ struct ListingCoverage: Sendable {
 
   /// Returns warnings for an exhausted walk that more items came than the server declared, or fewer
   /// pages.
-  func doubts(of report: WalkReport) -> [WalkReport.Warning] {
-    var doubts: [WalkReport.Warning] = []
+  func warnings(of report: WalkReport) -> [WalkReport.Warning] {
+    var warnings: [WalkReport.Warning] = []
     // A source that counts has warned with the page; one with cursors does not know the count.
     if isWhole, let mostDeclared, received(in: report) > mostDeclared,
       !report.warnings.contains(where: { $0.code == .contradictedTotal })
     {
-      doubts.append(.contradicted(Total(mostDeclared)))
+      warnings.append(.contradicted(Total(mostDeclared)))
     }
     // One page without items may be among those that a server counts.
     if let total = report.total, total.kind == .pages, let filledPages,
       filledPages.plus(report.pages > 0 && !isFilled ? 1 : 0) < total.value
     {
-      doubts.append(
+      warnings.append(
         WalkReport.Warning(
           .endBeforeTotal,
           """
@@ -95,6 +95,6 @@ struct ListingCoverage: Sendable {
           the listing may be longer.
           """, remedy: Remedy(.total)))
     }
-    return doubts
+    return warnings
   }
 }

@@ -354,7 +354,7 @@ extension WalkMachine {
 
   private mutating func finish(_ end: WalkReport.End) -> NextAction {
     report.end = end
-    if case .exhausted = end { report.warn(coverage.doubts(of: report)) }
+    if case .exhausted = end { report.warn(coverage.warnings(of: report)) }
     state = .over
     return .finish(takeClosing())
   }
@@ -383,11 +383,12 @@ extension WalkMachine {
   /// Returns the reason why the page at `position` must not be loaded; nil if it may be.
   mutating func judge(_ position: Position, at now: Duration) -> PageError? {
     // The rest of a page that is arriving is no new place in the listing.
-    if !isWithinPage, let circle = memory.circle(at: position, after: report.pages) {
+    if !isWithinPage, let loop = memory.loop(at: position, after: report.pages) {
       var position = position
       memory.mark(&position)
+      // Equal positions may have different trails.
       if report.checkpoint == position { report.checkpoint = position }
-      return locate(circle.length.map(Self.loop) ?? Self.returnToFirst, at: position)
+      return locate(loop.length.map(Self.loop) ?? Self.returnToFirst, at: position)
     }
     return exceededCap(at: now).map { locate($0, at: position) }
   }

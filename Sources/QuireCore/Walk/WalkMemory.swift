@@ -1,4 +1,4 @@
-/// What a walk remembers of the pages before, to find that a listing goes in circles or sends the
+/// What a walk remembers of the pages before, to find that a listing loops or sends the
 /// same items again: its own visits, and the trail in its positions, which outlives it.
 struct WalkMemory: Sendable {
   /// The result of comparing a page with the pages before it.
@@ -11,8 +11,8 @@ struct WalkMemory: Sendable {
     case repeated(distance: Int, changed: [String])
   }
 
-  /// A way back to a page that came before. The length is nil if it is unknown.
-  struct Circle: Hashable {
+  /// A loop that leads back to a page that came before. Its length, in pages, is nil if it is unknown.
+  struct Loop: Hashable {
     var length: Int?
   }
 
@@ -97,24 +97,24 @@ struct WalkMemory: Sendable {
     if leavesTrail { position.trail = trail }
   }
 
-  /// Returns the circle that a position closes, and notes it in the trail, so that a walk that goes
+  /// Returns the loop that a position closes, and notes it in the trail, so that a walk that goes
   /// on from there does not go round once more; nil for a new place. `pages` pages came before it.
-  mutating func circle(at position: Position, after pages: Int) -> Circle? {
+  mutating func loop(at position: Position, after pages: Int) -> Loop? {
     if let length = loops?.visit(position) { return returning(to: position, after: length, length) }
     if loops?.leadsToFirst(position) == true {
       return returning(to: position, after: max(2, pages), nil)
     }
     guard hasEarlierPlace, let place = trail?.place, place.digest == digest(position.page)
     else { return nil }
-    return Circle(length: place.steps + 1)
+    return Loop(length: place.steps + 1)
   }
 
   private mutating func returning(
     to position: Position, after steps: Int, _ length: Int?
-  ) -> Circle {
+  ) -> Loop {
     if leavesTrail {
       trail = (trail ?? Trail()).returning(to: digest(position.page), after: steps)
     }
-    return Circle(length: length)
+    return Loop(length: length)
   }
 }
