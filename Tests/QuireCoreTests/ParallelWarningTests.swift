@@ -102,4 +102,57 @@ import Testing
       #expect(walk.report.warnings == [])
     }
   }
+
+  /// Pages of four items, of which a page that is not full is the last.
+  private func short(_ pages: [[Int]]) -> Cursor<Int> {
+    struct Source: PageSource {
+      let pages: [[Int]]
+
+      func page(at position: Position?) async throws -> Page<Int>? {
+        let number = position?.value?.integer ?? 0
+        var page = Page(number < pages.count ? pages[number] : [])
+        page.head.fingerprint = page.items.hashValue
+        page.next = page.items.count == 4 ? Position(integerLiteral: number + 1) : nil
+        return page
+      }
+
+      func positions(after position: Position?, total: Total?, count: Int) -> [Position] {
+        (1...count).map { Position(integerLiteral: (position?.value?.integer ?? 0) + $0) }
+      }
+    }
+    // No time passes: a page that is read ahead has come, or is not waited for.
+    return Cursor(Source(pages: pages), clock: StoppedClock())
+  }
+
+  /// A clock of which nothing that sleeps awakes before it is cancelled.
+  private struct StoppedClock: Clock {
+    let base = ManualClock()
+    var now: ManualClock.Instant { base.now }
+    var minimumResolution: Duration { .zero }
+
+    func sleep(until deadline: ManualClock.Instant, tolerance: Duration?) async throws {
+      try await base.sleep(until: deadline.advanced(by: .seconds(1)), tolerance: tolerance)
+    }
+  }
+
+  @Test("P-9: other items behind the page that ended the listing are told of in the report")
+  func itemsBehindEnd() async throws {
+    let full = [[0, 1, 2, 3], [4, 5, 6, 7]]
+    for middle in [[8, 9, 10], []] {
+      let walk = short(full + [middle, [11, 12, 13, 14], [15]]).parallel(4).walk()
+      #expect(try await walk.drained() == full + [middle])
+      #expect(walk.report.warnings.map(\.code) == [.itemsBehindEnd])
+      #expect(walk.report.warnings.first?.message.contains("4 items") == true)
+    }
+  }
+
+  @Test("P-9: servers that answer behind the end with the last page, the first or none are not")
+  func repeatsBehindEnd() async throws {
+    let pages = [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9]]
+    for behind in [[8, 9], [0, 1, 2, 3], []] {
+      let walk = short(pages + [behind, behind]).parallel(4).walk()
+      #expect(try await walk.drained() == pages)
+      #expect(walk.report.warnings == [])
+    }
+  }
 }

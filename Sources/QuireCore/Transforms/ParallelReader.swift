@@ -3,7 +3,8 @@ import Synchronization
 /// Reads several pages at a time whose positions are known in advance, and returns them in order.
 ///
 /// Pages are read ahead on a guess: when a page leads elsewhere, or nowhere, the pages read beyond
-/// it are dropped, errors included. If guesses are wrong, for example because the server makes
+/// it are dropped, errors included. If the page behind the last one has other items, the last one
+/// carries a warning. If guesses are wrong, for example because the server makes
 /// pages smaller, only one page is read ahead, and that after more and more pages without a guess.
 final class ParallelReader<Item: Sendable>: DerivedReader {
   private struct Read: Sendable {
@@ -29,6 +30,8 @@ final class ParallelReader<Item: Sendable>: DerivedReader {
     private var hasWarned = false
     /// The number of pages after which no position was known in advance; nil once one was.
     private var pagesWithoutPositions: Int? = 0
+    /// The first page with items, and the latest one.
+    private var known: (first: PageContent, latest: PageContent)?
 
     init(limit: Int) { window = ParallelWindow(limit: limit) }
 
@@ -53,6 +56,21 @@ final class ParallelReader<Item: Sendable>: DerivedReader {
       guard let pagesWithoutPositions, pagesWithoutPositions > 1, !hasWarned else { return false }
       hasWarned = true
       return true
+    }
+
+    /// Notes the items of a page that was asked for.
+    mutating func note(_ page: Page<Item>) {
+      guard !page.items.isEmpty else { return }
+      let content = PageContent(page)
+      known = (known?.first ?? content, content)
+    }
+
+    /// Whether a page has items that neither the latest page nor the first one has: some servers
+    /// answer with one of those behind the end.
+    func isNew(_ page: Page<Item>) -> Bool {
+      let content = PageContent(page)
+      guard !page.items.isEmpty, content.fingerprint != nil else { return false }
+      return known.map { content.isNew(beside: $0.first) && content.isNew(beside: $0.latest) } ?? true
     }
 
     /// Returns how many more pages may be read ahead.
@@ -90,7 +108,7 @@ final class ParallelReader<Item: Sendable>: DerivedReader {
     }
     let first = begin(at: position)
     do {
-      return received(try await value(of: first), first)
+      return await received(try await value(of: first), first)
     } catch let error as PageError where error.code == .throttled && first.isGuess {
       // A throttled guess does not fail the page: the window is narrowed, and the page is read once
       // more.
@@ -101,7 +119,7 @@ final class ParallelReader<Item: Sendable>: DerivedReader {
     }
     let second = state.withLock { launch(position, isGuess: false, &$0) }
     do {
-      return received(try await value(of: second), second)
+      return await received(try await value(of: second), second)
     } catch {
       failed(error, second)
       throw error
@@ -153,10 +171,16 @@ final class ParallelReader<Item: Sendable>: DerivedReader {
 
   private func received(
     _ answer: (page: Page<Item>?, time: Duration), _ read: Read
-  ) -> Page<Item>? {
+  ) async -> Page<Item>? {
     var page = answer.page
     page?.head.onDelivery?()
     page?.head.onDelivery = nil
+    if let found = page {
+      state.withLock { $0.note(found) }
+      if let count = await itemsBehind(found, within: answer.time) {
+        page?.warnings.append(.itemsBehindEnd(count))
+      }
+    }
     state.withLock { state in
       state.hasDelivered = true
       // The warning would be wrong where pages are read one by one anyway.
@@ -183,6 +207,27 @@ final class ParallelReader<Item: Sendable>: DerivedReader {
       Self.drop(&state)
     }
     return page
+  }
+
+  /// Returns the number of items of the page behind the last one, if it was read ahead and repeats
+  /// none that came; nil if nothing shows that the listing is longer. Waits for it no longer than
+  /// `time`, because it is not needed.
+  private func itemsBehind(_ page: Page<Item>, within time: Duration) async -> Int? {
+    guard page.next == nil, page.nextFailure == nil, !page.hasMoreParts, !page.head.isAbsent,
+      let read = state.withLock({ $0.ahead.first })
+    else { return nil }
+    let patience = Task { [clock] in
+      try await clock.sleep(for: time)
+      read.task.cancel()
+    }
+    defer { patience.cancel() }
+    let behind = await withTaskCancellationHandler {
+      try? await read.task.value.page
+    } onCancel: {
+      read.task.cancel()
+    }
+    guard let behind, state.withLock({ $0.isNew(behind) }) else { return nil }
+    return behind.items.count
   }
 
   private static func narrowed(to most: Int, from limit: Int) -> WalkReport.Warning {
@@ -240,7 +285,41 @@ final class ParallelReader<Item: Sendable>: DerivedReader {
   }
 }
 
+/// What tells a page's items from those of others.
+private struct PageContent: Sendable {
+  let fingerprint: Int?
+  let sample: PageSample?
+
+  init(_ page: Page<some Any>) {
+    (fingerprint, sample) = (page.head.fingerprint, page.head.sample)
+  }
+
+  /// Whether these are other items than those of an earlier page, and do not end as those do: the
+  /// last items that fit into a page come behind the end where a server moves an offset back.
+  func isNew(beside earlier: PageContent) -> Bool {
+    var pages = RecentPages(capacity: 1)
+    _ = pages.compareAndRemember(earlier.fingerprint, earlier.sample)
+    let comparison = pages.compareAndRemember(fingerprint, sample)
+    guard comparison == .new(overlap: 0), pages.alike == 0 else { return false }
+    return sample.flatMap { new in earlier.sample.map { !new.edges.end(as: $0.edges) } } ?? true
+  }
+}
+
+extension WalkReport.Warning {
+  fileprivate static func itemsBehindEnd(_ count: Int) -> Self {
+    Self(
+      .itemsBehindEnd,
+      """
+      The listing ended before a page that had been read ahead, and that has \(count.counted("item")): \
+      the last page may be no sign of the end, and items are missing.
+      """,
+      remedy: Remedy(.end, condition: "if pages in the middle may be empty or not full"))
+  }
+}
+
 extension WalkReport.Warning.Code {
+  /// The page behind the one that ended the listing had been read ahead, and had other items.
+  public static let itemsBehindEnd = Self("itemsBehindEnd")
   /// Fewer pages were read at once than `Cursor.parallel(_:)` allows: the transport sends no more
   /// requests to one host, or pages lead elsewhere than their positions promise.
   public static let narrowedWindow = Self("narrowedWindow")

@@ -126,9 +126,10 @@ extension Cursor {
   ///
   /// Nothing is read before the first page is asked for, and leaving the walk cancels the reads
   /// that run ahead. A page that fails does so in its turn; errors of pages behind the end are
-  /// ignored. When the server throttles a page, the window is halved; it grows again by one for
-  /// each window that goes well. If the transport sends fewer requests to one host at the same
-  /// time, they wait there, and the report warns by `WalkReport.Warning.Code.narrowedWindow`. Pages
+  /// ignored, and items there that repeat none are dropped with the warning `itemsBehindEnd`. When
+  /// the server throttles a page, the window is halved; it grows again by one for each window that
+  /// goes well. If the transport sends fewer requests to one host at the same time, they wait
+  /// there, and the report warns by `WalkReport.Warning.Code.narrowedWindow`. Pages
   /// are held until their turn, at most `window` of them. A `window` below 1 or above 1024 is
   /// `invalidArgument`, thrown by the first `next()`: before a total is known, the whole window is
   /// read, even if the listing ends earlier.

@@ -56,6 +56,11 @@ package struct PageEdges: Sendable {
     return place + 1
   }
 
+  /// Whether the last item is the same as that of another page.
+  func end(as other: PageEdges) -> Bool {
+    digests.last != nil && digests.last == other.digests.last
+  }
+
   private static func areDistinct(_ digests: ArraySlice<Int>) -> Bool {
     Set(digests).count == digests.count
   }
