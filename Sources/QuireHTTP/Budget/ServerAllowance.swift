@@ -47,7 +47,8 @@ struct ServerAllowance: Hashable, Sendable {
 
   /// Reads header fields at `now`, in seconds since 1970. A Date field, and the Age that a cache
   /// adds to it (RFC 9111, §4.2.3), replace `now`, because times only have a meaning relative to the
-  /// server's clock.
+  /// server's clock. Where the two are more than a day apart, one of them is wrong: the one that is
+  /// further from the times in the fields.
   init(_ fields: HTTPFields, now: Double) {
     var reader = AllowanceReader(now: now)
     // By index, because fields of an iteration are copied.
@@ -58,7 +59,9 @@ struct ServerAllowance: Hashable, Sendable {
     }
     guard !reader.fields.isEmpty else { return }
     if let date = fields[.date].flatMap(HTTPDate.secondsSince1970) {
-      reader.now = date + (fields[.age].flatMap { Double(amount: $0) } ?? 0)
+      let server = date + (fields[.age].flatMap { Double(amount: $0) } ?? 0)
+      let time = abs(server - now) > 86_400 ? reader.statedTime() : nil
+      if time.map({ abs($0 - server) <= abs($0 - now) }) ?? true { reader.now = server }
     }
     self = reader.allowance()
   }
@@ -95,6 +98,13 @@ private struct AllowanceReader {
         }
       }
     }
+  }
+
+  /// Returns the first point in time at which a field says that more requests are taken.
+  func statedTime() -> Double? {
+    fields.lazy
+      .filter { field in ["reset", "after"].contains { field.name.canonicalName.contains($0) } }
+      .compactMap { ThrottleSignal.time($0.value) }.first
   }
 
   mutating func allowance() -> ServerAllowance {

@@ -37,29 +37,35 @@ package enum ThrottleSignal {
     guard text.utf8.count <= 64 else { return nil }
     let compact = text.filter { $0 != " " }
     let seconds: Double?
-    if let number = Double(compact) {
-      seconds = wait(number, now: now)
-    } else if let date = HTTPDate.secondsSince1970(text)
-      ?? (try? Date(compact, strategy: .iso8601))?.timeIntervalSince1970
-    {
-      seconds = date - now
+    if let time = time(text) {
+      seconds = time - now
+    } else if let number = Double(compact) {
+      seconds = number
     } else {
       seconds = unitDuration(compact) ?? longest(in: text, now: now)
     }
     return seconds.flatMap { $0.isFinite ? .wait(seconds: $0) : nil }
   }
 
-  /// Returns the seconds that a number means: so many, or those until a time in seconds or
-  /// milliseconds since 1970.
-  private static func wait(_ number: Double, now: Double) -> Double {
-    number > 1e12 ? number / 1000 - now : number > 1e9 ? number - now : number
+  /// Parses a point in time: a date, or a number of seconds or milliseconds since 1970. Returns the
+  /// seconds since 1970; nil for other text, and for numbers that are too small.
+  static func time(_ text: String) -> Double? {
+    guard text.utf8.count <= 64 else { return nil }
+    let compact = text.filter { $0 != " " }
+    if let number = Double(compact) { return time(number) }
+    return HTTPDate.secondsSince1970(text)
+      ?? (try? Date(compact, strategy: .iso8601))?.timeIntervalSince1970
+  }
+
+  private static func time(_ number: Double) -> Double? {
+    number > 1e12 ? number / 1000 : number > 1e9 ? number : nil
   }
 
   /// Returns the longest of the waits that several numbers mean: a proxy may combine fields of the
   /// same name (RFC 9110, §5.3). A comma without a space may be a decimal comma.
   private static func longest(in list: String, now: Double) -> Double? {
     let waits = list.split(separator: ", ", omittingEmptySubsequences: false).map { text in
-      Double(text).map { wait($0, now: now) }
+      Double(text).map { number in time(number).map { $0 - now } ?? number }
     }
     return waits.contains(nil) ? nil : waits.compactMap(\.self).max()
   }

@@ -51,6 +51,19 @@ struct ThrottleSignalTests {
     ])
   func exhausted(fields: [(String, String)]) { #expect(wait(fields) == .seconds(42.5)) }
 
+  @Test(
+    "V103: a reset is measured by the server's clock, and by ours where the server's is far off",
+    arguments: [
+      ("Thu, 01 Jan 2026 00:59:00 GMT", 1_767_229_200),
+      ("Thu, 01 Jan 2015 00:00:00 GMT", 1_767_225_617.5),
+      ("Mon, 01 Jan 2035 00:00:00 GMT", 1_767_225_617.5),
+      ("Thu, 01 Jan 2015 00:00:00 GMT", 1_420_070_460),
+    ])
+  func wrongClock(date: String, reset: Double) {
+    let fields = [("X-RateLimit-Remaining", "0"), ("X-RateLimit-Reset", "\(reset)"), ("Date", date)]
+    #expect(wait(fields) == .seconds(60))
+  }
+
   @Test("V103: a Go duration of six minutes is 360 seconds")
   func goDuration() {
     #expect(ThrottleSignal.duration("6m0s", now: now) == .seconds(360))
