@@ -31,10 +31,12 @@ package enum ThrottleSignal {
   }
 
   /// Parses one value: seconds (RFC 9110, §10.2.3; in practice also fractions), a date, seconds or
-  /// milliseconds since 1970, or a duration such as `6m0s`. Nil for other text.
+  /// milliseconds since 1970, or a duration such as `6m0s` or `2 seconds`, also in quotes. Nil for
+  /// other text.
   package static func duration(_ text: String, now: Double) -> Duration? {
     // No valid value is longer.
     guard text.utf8.count <= 64 else { return nil }
+    let text = text.filter { $0 != "\"" }
     let compact = text.filter { $0 != " " }
     let seconds: Double?
     if let time = time(text) {
@@ -51,6 +53,7 @@ package enum ThrottleSignal {
   /// seconds since 1970; nil for other text, and for numbers that are too small.
   static func time(_ text: String) -> Double? {
     guard text.utf8.count <= 64 else { return nil }
+    let text = text.filter { $0 != "\"" }
     let compact = text.filter { $0 != " " }
     if let number = Double(compact) { return time(number) }
     return HTTPDate.secondsSince1970(text)
@@ -70,23 +73,29 @@ package enum ThrottleSignal {
     return waits.contains(nil) ? nil : waits.compactMap(\.self).max()
   }
 
-  /// Parses the durations of Go and OpenAI: `6m0s`, `1h2m3.5s`, `120ms`.
+  /// Parses the durations of Go and OpenAI, `6m0s`, `1h2m3.5s`, `120ms`, and units in words.
   private static func unitDuration(_ text: String) -> Double? {
-    let units: [(name: String, seconds: Double)] = [
-      ("ms", 0.001), ("h", 3600), ("m", 60), ("s", 1),
-    ]
-    var rest = text[...]
+    var rest = text.lowercased()[...]
     var total = 0.0
     while !rest.isEmpty {
       let digits = rest.prefix { $0.isNumber || $0 == "." }
       rest = rest.dropFirst(digits.count)
-      guard let number = Double(digits), let unit = units.first(where: { rest.hasPrefix($0.name) })
-      else { return nil }
-      rest = rest.dropFirst(unit.name.count)
-      total += number * unit.seconds
+      let unit = rest.prefix { $0.isLetter }
+      rest = rest.dropFirst(unit.count)
+      guard let number = Double(digits), let seconds = units[unit] else { return nil }
+      total += number * seconds
     }
     return text.isEmpty ? nil : total
   }
+
+  /// The names of units, and their lengths in seconds.
+  private static let units: [Substring: Double] = [
+    "ms": 0.001, "millisecond": 0.001, "milliseconds": 0.001,
+    "s": 1, "sec": 1, "secs": 1, "second": 1, "seconds": 1,
+    "m": 60, "min": 60, "mins": 60, "minute": 60, "minutes": 60,
+    "h": 3600, "hr": 3600, "hrs": 3600, "hour": 3600, "hours": 3600,
+    "d": 86_400, "day": 86_400, "days": 86_400,
+  ]
 }
 
 /// The tightest of the limits on requests that an answer's fields state.

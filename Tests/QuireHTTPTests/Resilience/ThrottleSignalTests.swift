@@ -71,6 +71,19 @@ struct ThrottleSignalTests {
     #expect(ThrottleSignal.duration("120ms", now: now) == .milliseconds(120))
   }
 
+  @Test(
+    "V103: a wait in quotes, or with its unit in words, is read as well",
+    arguments: [
+      (#""2""#, 2.0), ("2 seconds", 2), ("2 Seconds", 2), ("2 sec", 2), ("1 minute 30 seconds", 90),
+      (#""2s""#, 2), ("1 hour", 3600), ("1 day", 86_400),
+      (#""Thu, 01 Jan 2026 00:00:00 GMT""#, 42.5), (#""1767225600""#, 42.5),
+    ])
+  func lenientWait(value: String, seconds: Double) {
+    #expect(wait([("Retry-After", value)]) == .seconds(seconds))
+    #expect(ThrottleSignal.duration("2 lightyears", now: now) == nil)
+    #expect(ThrottleSignal.duration("soon", now: now) == nil)
+  }
+
   @Test("V103: Retry-After is seconds, fractions of seconds or a date, and comes first")
   func retryAfter() {
     #expect(wait([("Retry-After", "30")]) == .seconds(30))
