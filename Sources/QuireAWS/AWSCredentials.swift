@@ -40,9 +40,9 @@ extension RequestSigner {
   /// ```swift
   /// configuration.signer = .aws(credentials, region: "eu-central-1", service: "dynamodb")
   /// ```
-  /// Signs the host, the content type and every `x-amz-` field, with the body's digest. Also works
-  /// for other servers with S3's protocol. Source: AWS General Reference, "Signing AWS API
-  /// requests".
+  /// Signs the host, the content type and every `x-amz-` field, with the body's digest, or the one
+  /// in the request's `x-amz-content-sha256`, such as `UNSIGNED-PAYLOAD`. Also works for other
+  /// servers with S3's protocol. Source: AWS General Reference, "Signing AWS API requests".
   /// - Parameters:
   ///   - credentials: The credentials to sign with.
   ///   - region: The service's region, such as `us-east-1`.

@@ -15,14 +15,16 @@ struct AWSSignature {
   var region: String
   var service: String
 
-  /// Whether the service is S3, which takes paths as they are and needs the body's digest in a
-  /// field.
+  /// Whether the service is S3, which encodes paths once and needs the body's digest in a field.
   private var isS3: Bool { service == "s3" || service == "s3-object-lambda" }
 
   /// Signs the request by adding header fields.
   func sign(_ request: inout TransportRequest, at now: Date) {
     let time = Self.time(now)
-    let digest = Digest.hexadecimal(Digest.sha256(request.body))
+    // A digest that the request has, such as `UNSIGNED-PAYLOAD`, is what a service compares with.
+    let digest =
+      value(of: "x-amz-content-sha256", in: request)
+      ?? Digest.hexadecimal(Digest.sha256(request.body))
     set("x-amz-date", time, in: &request)
     if let token = credentials.sessionToken { set("x-amz-security-token", token, in: &request) }
     if isS3 { set("x-amz-content-sha256", digest, in: &request) }
@@ -41,11 +43,17 @@ struct AWSSignature {
       let isSigned = name.hasPrefix("x-amz-") || name == "content-type" || name == "range"
       return isSigned ? (name, field.value) : nil
     }
+    // A field of the request's own is sent in place of the URL's host.
+    if let host = value(of: "host", in: request) { return fields + [("host", host)] }
     var host = request.head.authority ?? ""
     // The scheme's default port is not sent.
     let port = request.head.scheme == "http" ? ":80" : ":443"
     if host.hasSuffix(port) { host.removeLast(port.count) }
     return fields + [("host", host)]
+  }
+
+  private func value(of name: String, in request: TransportRequest) -> String? {
+    HTTPField.Name(name).flatMap { request.head.headerFields[$0] }
   }
 
   private func set(_ name: String, _ value: String, in request: inout TransportRequest) {
@@ -75,11 +83,13 @@ extension AWSSignature {
     ].joined(separator: "\n")
   }
 
-  /// Returns the path in canonical form. Every service but S3 removes dot segments and empty
-  /// segments, and encodes the path a second time.
+  /// Returns the path in canonical form. S3 decodes it and encodes it in its own way; every other
+  /// service removes dot segments and empty segments, and encodes the path a second time.
   private func canonicalPath(_ path: String) -> String {
     let path = path.isEmpty ? "/" : path
-    guard !isS3 else { return path }
+    guard !isS3 else {
+      return PercentEncoding.encode(bytes: PercentEncoding.decodedBytes(path), allowing: "/")
+    }
     var kept: [Substring] = []
     for segment in path.split(separator: "/") {
       switch segment {
@@ -97,7 +107,7 @@ extension AWSSignature {
     query.split(separator: "&").map { parameter in
       let parts = parameter.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
       let words = parts.map {
-        PercentEncoding.encode(PercentEncoding.decode($0, plusIsSpace: true))
+        PercentEncoding.encode(bytes: PercentEncoding.decodedBytes($0, plusIsSpace: true))
       }
       return (name: words[0], value: words.count > 1 ? words[1] : "")
     }

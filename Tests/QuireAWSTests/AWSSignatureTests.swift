@@ -97,6 +97,66 @@ struct AWSSignatureTests {
     #expect(fields[HTTPField.Name("x-amz-date") ?? .date] == "20130524T000000Z")
   }
 
+  /// Returns the fields of a signed request.
+  private static func signed(
+    _ target: String, _ fields: HTTPFields = [:], service: String
+  ) -> HTTPFields {
+    var signature = signature
+    signature.service = service
+    var head = HTTPRequest(method: .get, scheme: "https", authority: "a.test", path: target)
+    head.headerFields = fields
+    var request = TransportRequest(head: head)
+    signature.sign(&request, at: Date(timeIntervalSince1970: 1_440_938_160))
+    return request.head.headerFields
+  }
+
+  @Test("A request is signed by what it says and not by how its URL is spelled, as S3 does")
+  func spelling() {
+    func signature(_ target: String, _ service: String) -> String? {
+      Self.signed(target, service: service)[.authorization]
+    }
+    for (one, other) in [
+      ("/a(b)!'*+,;=@$[x]", "/a%28b%29%21%27%2A%2B%2C%3B%3D%40%24%5Bx%5D"), ("/%7e%c3%a9", "/~é"),
+      ("/%FF", "/%ff"), ("/a//../b", "/a/%2F..%2Fb"),
+    ] {
+      #expect(signature(one, "s3") == signature(other, "s3"))
+    }
+    #expect(signature("/a/../b", "s3") != signature("/b", "s3"))
+    for service in ["s3", "service"] {
+      #expect(signature("/?q=%FF", service) == signature("/?q=%ff", service))
+      #expect(signature("/?q=%FF", service) != signature("/?q=%FE", service))
+      #expect(signature("/?q=%FF", service) != signature("/?q=%EF%BF%BD", service))
+    }
+  }
+
+  @Test("A host and a digest of the body that the request's own fields give are what is signed")
+  func ownFields() throws {
+    let host = try #require(HTTPField.Name("Host"))
+    let digest = try #require(HTTPField.Name("x-amz-content-sha256"))
+    let own = Self.signed("/", [host: "b.test"], service: "service")
+    let signature = Self.signature
+    let time = "20150830T123600Z"
+    let fields = [("host", "b.test"), ("x-amz-date", time)]
+    let canonical = signature.canonicalRequest(
+      method: "GET", target: "/", fields: fields, digest: Digest.hexadecimal(Digest.sha256([])))
+    #expect(
+      own[.authorization] == signature.authorization(for: canonical, fields: fields, time: time))
+    for service in ["s3", "service"] {
+      let unsigned = Self.signed("/", [digest: "UNSIGNED-PAYLOAD"], service: service)
+      var signature = signature
+      signature.service = service
+      let fields = [
+        ("host", "a.test"), ("x-amz-content-sha256", "UNSIGNED-PAYLOAD"), ("x-amz-date", time),
+      ]
+      let canonical = signature.canonicalRequest(
+        method: "GET", target: "/", fields: fields, digest: "UNSIGNED-PAYLOAD")
+      #expect(unsigned[digest] == "UNSIGNED-PAYLOAD")
+      #expect(
+        unsigned[.authorization]
+          == signature.authorization(for: canonical, fields: fields, time: time))
+    }
+  }
+
   @Test("H-8: credentials that are printed or dumped show no secret")
   func printed() {
     let credentials = AWSCredentials(

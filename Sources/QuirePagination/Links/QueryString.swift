@@ -78,10 +78,17 @@ package struct QueryString: Hashable, Sendable {
 package enum PercentEncoding {
   /// Encodes every byte that is neither unreserved nor one of the ASCII characters in `allowed`.
   package static func encode(_ text: String, allowing allowed: String = "") -> String {
+    encode(bytes: text.utf8, allowing: allowed)
+  }
+
+  /// Encodes bytes that may not be UTF-8, such as those of `decodedBytes(_:plusIsSpace:)`.
+  package static func encode(
+    bytes: some Collection<UInt8>, allowing allowed: String = ""
+  ) -> String {
     let extra = Array(allowed.utf8)
     var result: [UInt8] = []
-    result.reserveCapacity(text.utf8.count)
-    for byte in text.utf8 {
+    result.reserveCapacity(bytes.count)
+    for byte in bytes {
       if isUnreserved(byte) || extra.contains(byte) {
         result.append(byte)
       } else {
