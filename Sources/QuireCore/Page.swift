@@ -50,10 +50,13 @@ public struct Page<Item: Sendable>: Sendable {
 
 extension Page {
   /// Returns a placeholder for a page that does not exist, because the listing ended before it. It
-  /// carries only the traffic of the answer that ended the listing.
-  package static func absent(after traffic: WalkReport.Traffic) -> Page<Item> {
+  /// carries only the traffic of the answer that ended the listing, and what was adjusted for it.
+  package static func absent(
+    after traffic: WalkReport.Traffic, _ adjustments: [WalkReport.Adjustment] = []
+  ) -> Page<Item> {
     var page = Page<Item>([])
     page.traffic = traffic
+    page.head.adjustments = adjustments
     page.head.isAbsent = true
     return page
   }

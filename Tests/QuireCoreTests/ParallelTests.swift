@@ -211,6 +211,19 @@ private final class HalvesReader: PageReader {
     #expect(await pageError { _ = try await cursor.drained() }?.code == .throttled)
   }
 
+  @Test("P-9: what a throttled guess took is in the report, whether its page comes then or not")
+  func throttledTraffic() async throws {
+    var error = PageError(.throttled, "slow down")
+    error.traffic.requests = 2
+    for (times, requests) in [(1, 2), (2, 4)] {
+      let source = ScriptedSource(sizes: Array(repeating: 1, count: 40))
+      source.fail(3, times: times, with: error)
+      let walk = listing(source, pages: 40).parallel(8).walk()
+      _ = await pageError { _ = try await walk.items.collected() }
+      #expect(walk.report.traffic.requests == requests)
+    }
+  }
+
   @Test("P-9: one 429 halves what runs at once, by the clock, and the pages stay in order")
   func halves() async throws {
     let clock = ManualClock()

@@ -330,6 +330,14 @@ extension MergeMachine {
     action.ended.append(source)
   }
 
+  /// Notes what the answer took that ended a source without a page.
+  mutating func note(
+    end: (traffic: WalkReport.Traffic, adjustments: [WalkReport.Adjustment]), of source: Int
+  ) {
+    traffic += end.traffic
+    if !end.adjustments.isEmpty { note(end.adjustments, of: source) }
+  }
+
   private mutating func note(_ new: [WalkReport.Adjustment], of source: Int) {
     for var adjustment in new {
       adjustment.reason = "Source \(source) of the merge: \(adjustment.reason)"
@@ -344,10 +352,10 @@ extension MergeMachine {
   }
 
   /// What the consumer gets when nothing is left, or nothing but failed sources. Traffic that
-  /// brought no new item is still counted, in an error or in a page without items.
+  /// brought no new item is still counted, in an error or in a page without items. Adjustments wait
+  /// for the page behind an error.
   private var conclusion: Outcome {
     mutating get {
-      defer { traffic = .zero }
       var errors: [Int: any Error] = [:]
       for (source, state) in sources.enumerated() {
         if case .failed(let error) = state.phase { errors[source] = error }
@@ -355,15 +363,14 @@ extension MergeMachine {
       guard errors.isEmpty else {
         var failure = MergeSummary.failure(errors, of: sources.count)
         failure.traffic = traffic
+        traffic = .zero
         hasDeliveredFailure = true
         return .failure(failure)
       }
-      guard traffic.duplicates > 0 else {
-        return traffic.requests > 0 ? .page(Page.absent(after: traffic)) : .end
-      }
-      var page = Page<Item>([])
-      page.traffic = traffic
-      page.head.adjustments = adjustments
+      if traffic.duplicates == 0, traffic.requests == 0, adjustments.isEmpty { return .end }
+      let hasDuplicates = traffic.duplicates > 0
+      var page = deliver([], next: nil)
+      page.head.isAbsent = !hasDuplicates
       return .page(page)
     }
   }

@@ -175,9 +175,7 @@ final class MergingReader<Item: Sendable, Key: Comparable & Sendable>: PageReade
       let action: Machine.Action?
       switch outcome {
       case .success(let answer):
-        if answer.page == nil {
-          state.machine.traffic += walk.takeEndTraffic()
-        }
+        if answer.page == nil { state.machine.note(end: walk.takeEnd(), of: load.source) }
         action = state.machine.received(
           answer.page, isLast: answer.isLast, by: load, at: now)
         if action == nil {

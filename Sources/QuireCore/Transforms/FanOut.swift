@@ -197,6 +197,8 @@ struct FanOutNotes: Sendable {
   private(set) var hasSkipped = false
   /// The traffic that no page of the whole walk has reported yet.
   private var traffic = WalkReport.Traffic.zero
+  /// The adjustments that no page of the whole walk has reported yet.
+  private var adjustments: [WalkReport.Adjustment] = []
 
   /// Returns the number of a listing that is begun.
   mutating func began() -> Int {
@@ -209,10 +211,11 @@ struct FanOutNotes: Sendable {
   /// Notes that a listing has ended, or that a page of parents has no items.
   mutating func noteSkipped() { hasSkipped = true }
 
-  /// Adds the traffic of a page that is not delivered itself: a page of parents, or the empty last
-  /// page of a child.
+  /// Adds the traffic and the adjustments of a page that is not delivered itself: a page of
+  /// parents, or the empty last page of a child.
   mutating func addTraffic(of page: Page<some Any>) {
     traffic += page.traffic
+    note(page.head.adjustments)
     // The whole walk counts the items of children only.
     (traffic.items, traffic.badItems, traffic.duplicates) = (0, 0, 0)
   }
@@ -221,15 +224,28 @@ struct FanOutNotes: Sendable {
   mutating func noteEnd(of walk: Walk<some Sendable>, _ name: String) {
     guard walk.isOver else { return }
     walk.settle()
-    traffic += walk.takeEndTraffic()
+    let end = walk.takeEnd()
+    traffic += end.traffic
+    note(end.adjustments)
     var report = WalkReport()
     report.warnings = warnings
     report.warn(walk.report.warnings(from: name))
     warnings = report.warnings
   }
 
+  private mutating func note(_ new: [WalkReport.Adjustment]) {
+    adjustments = Array((adjustments + new).suffix(WalkReport.mostAdjustments))
+  }
+
   mutating func takeTraffic() -> WalkReport.Traffic {
     defer { traffic = .zero }
     return traffic
+  }
+
+  /// Adds what was noted since the last page to one that is delivered.
+  mutating func report<Item>(in page: inout Page<Item>) {
+    page.traffic += takeTraffic()
+    if !adjustments.isEmpty { page.head.adjustments = adjustments + page.head.adjustments }
+    adjustments = []
   }
 }

@@ -118,7 +118,9 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
     if state.withLock({ $0.refusal == nil }) {
       try await open()
       guard state.withLock({ !$0.children.isEmpty }) else {
-        return Page.absent(after: state.withLock { $0.notes.takeTraffic() })
+        var page = Page<Item>.absent(after: .zero)
+        state.withLock { $0.notes.report(in: &page) }
+        return page
       }
       startReading()
     }
@@ -384,7 +386,7 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
       Self.finish(index, &state)
     }
     state.position = places(in: state).position
-    page.traffic += state.notes.takeTraffic()
+    state.notes.report(in: &page)
     state.notes.delivered()
     return page.ofWhole(
       at: start, next: state.position, identity: identity, place: { place($0) },
@@ -415,6 +417,7 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
       var page = Page<Item>([], next: state.position)
       page.position = position
       page.traffic = refusal.traffic
+      state.notes.report(in: &page)
       if let identity { page.head.belong(to: identity) }
       return page
     }

@@ -110,7 +110,10 @@ extension PagedReader {
     mutating func append(_ page: Page<Item>?) {
       guard var page else {
         isAtEnd = true
-        if let walk { traffic += walk.takeEndTraffic() }
+        if let end = walk?.takeEnd() {
+          traffic += end.traffic
+          adjustments += end.adjustments
+        }
         if !pages.isEmpty { pages[pages.count - 1].next = nil }
         return
       }
@@ -129,8 +132,8 @@ extension PagedReader {
     /// with none.
     mutating func take(_ size: Int) -> Page<Item> {
       guard let last = pages.last else {
-        defer { traffic = .zero }
-        return Page.absent(after: traffic)
+        defer { (traffic, adjustments) = (.zero, []) }
+        return Page.absent(after: traffic, adjustments)
       }
       let before = pages.dropLast().reduce(0) { $0 + $1.items.count }
       var rest = last.dropping(items: size - before)

@@ -113,15 +113,28 @@ final class ParallelReader<Item: Sendable>: DerivedReader {
       // A throttled guess does not fail the page: the window is narrowed, and the page is read once
       // more.
       state.withLock { $0.window.throttled(first.number) }
+      return try await readAgain(at: position, after: error.traffic)
     } catch {
       failed(error, first)
       throw error
     }
-    let second = state.withLock { launch(position, isGuess: false, &$0) }
+  }
+
+  /// Reads a page anew whose guess was throttled, which took `traffic`.
+  private func readAgain(
+    at position: Position, after traffic: WalkReport.Traffic
+  ) async throws -> Page<Item>? {
+    let read = state.withLock { launch(position, isGuess: false, &$0) }
     do {
-      return await received(try await value(of: second), second)
+      var page = await received(try await value(of: read), read) ?? Page.absent(after: .zero)
+      page.traffic += traffic
+      return page
+    } catch var error as PageError {
+      error.traffic += traffic
+      failed(error, read)
+      throw error
     } catch {
-      failed(error, second)
+      failed(error, read)
       throw error
     }
   }
@@ -193,7 +206,9 @@ final class ParallelReader<Item: Sendable>: DerivedReader {
       } else {
         state.window.succeeded(read.number, after: answer.time)
       }
-      page?.head.adjustments += state.window.takeAdjustments()
+      let adjustments = state.window.takeAdjustments()
+      if page == nil, !adjustments.isEmpty { page = Page.absent(after: .zero) }
+      page?.head.adjustments += adjustments
       guard page?.next == nil || page?.next != state.ahead.first?.position else {
         state.misses = 0
         return

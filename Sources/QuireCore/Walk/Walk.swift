@@ -202,15 +202,18 @@ public final class Walk<Item: Sendable>: PageSequence, Sendable {
   private func receivedEnd(_ absent: Page<Item>?) -> WalkMachine.NextAction {
     let traffic = absent?.traffic ?? .zero
     allowance?.took(traffic)
-    return machine.withLock { $0.receivedEnd(after: traffic, at: stopwatch.elapsed()) }
+    return machine.withLock {
+      $0.receivedEnd(
+        after: traffic, absent?.head.adjustments ?? [], at: stopwatch.elapsed())
+    }
   }
 
-  /// Returns, once, the traffic of the answer that ended the listing without a page, for a walk
-  /// that reads through this one.
-  func takeEndTraffic() -> WalkReport.Traffic {
+  /// Returns, once, the traffic and the adjustments of the answer that ended the listing without a
+  /// page, for a walk that reads through this one.
+  func takeEnd() -> (traffic: WalkReport.Traffic, adjustments: [WalkReport.Adjustment]) {
     machine.withLock { machine in
-      defer { machine.report.endTraffic = .zero }
-      return machine.report.endTraffic
+      defer { (machine.report.endTraffic, machine.report.endAdjustments) = (.zero, []) }
+      return (machine.report.endTraffic, machine.report.endAdjustments)
     }
   }
 

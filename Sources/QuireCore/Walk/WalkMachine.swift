@@ -180,14 +180,17 @@ struct WalkMachine: Sendable {
     advance(after: page)
   }
 
-  /// Handles an answer that says that the listing ended before the page, and that took `traffic`.
+  /// Handles an answer that says that the listing ended before the page, and that took `traffic`
+  /// and `adjustments`.
   mutating func receivedEnd(
-    after traffic: WalkReport.Traffic = .zero, at now: Duration
+    after traffic: WalkReport.Traffic = .zero, _ adjustments: [WalkReport.Adjustment] = [],
+    at now: Duration
   ) -> NextAction {
     endLoading(at: now)
     hasFetched = true
-    report.endTraffic = traffic
+    (report.endTraffic, report.endAdjustments) = (traffic, adjustments)
     report.traffic += traffic
+    report.note(adjustments)
     report.checkpoint = nil
     return finish(exhaustion)
   }

@@ -37,6 +37,8 @@ public struct WalkReport: Sendable {
   public package(set) var traffic = WalkReport.Traffic.zero
   /// The part of `traffic` that belongs to an answer that ended the listing without a page.
   package var endTraffic = WalkReport.Traffic.zero
+  /// The part of `adjustments` that came with such an answer.
+  var endAdjustments: [Adjustment] = []
   /// The number of items that a deduplicating transform dropped.
   public package(set) var duplicatesDropped = 0
   /// The time in which the consumer waited for a page.

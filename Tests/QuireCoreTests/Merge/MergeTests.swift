@@ -120,6 +120,34 @@ struct Entry: Hashable, Sendable {
         == (0...1).map { "Source \($0) of the merge: It was too much." })
   }
 
+  @Test("What was adjusted for the answer that ended a listing is in the report of whatever reads it")
+  func adjustmentsAtEnd() async throws {
+    let ending = Cursor<Int> { position in
+      guard position != nil else { return Page([1], next: 1) }
+      return Page.absent(after: .zero, [.init(.pageSize, from: 100, to: 50, "It was too much.")])
+    }
+    let parents = Cursor<Int> { _ in
+      var page = Page([7])
+      page.head.adjustments = [.init(.pageSize, from: 10, to: 5, "So were the parents.")]
+      return page
+    }
+    let own = "It was too much."
+    let walks = [
+      (ending.walk(), [own]), (ending.paged(by: 1).walk(), [own]),
+      (ending.paged(by: 2).walk(), [own]), (ending.parallel(4).walk(), [own]),
+      (parents.flatMap { _ in ending }.walk(), ["So were the parents.", own]),
+      (
+        Cursor.merged([ending], by: \.self, clock: ManualClock()).walk(),
+        ["Source 0 of the merge: \(own)"]
+      ),
+    ]
+    for (walk, reasons) in walks {
+      #expect(try await walk.items.collect() == [1])
+      #expect(walk.report.adjustments.map(\.reason) == reasons)
+      #expect(walk.report.isComplete)
+    }
+  }
+
   @Test("17-FirstCome: without a key a page is delivered as soon as any source has answered")
   func firstCome() async throws {
     let slow = source([[1], [2]])
