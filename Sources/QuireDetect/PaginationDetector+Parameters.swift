@@ -183,8 +183,10 @@ extension PaginationDetector {
   func relatives(named names: [String]) -> [Pagination.Placement] {
     parameters.flatMap { parameter -> [Pagination.Placement] in
       guard case .query = parameter.placement else { return [] }
-      return names.compactMap { PaginationVocabulary.relative(ofSize: parameter.spelled, named: $0) }
-        .map { .query($0) }
+      return names.compactMap {
+        PaginationVocabulary.relative(ofSize: parameter.spelled, named: $0)
+      }
+      .map { .query($0) }
     }
   }
 

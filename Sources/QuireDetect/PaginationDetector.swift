@@ -95,7 +95,9 @@ struct PaginationDetector {
     let places =
       items.unspecifiedPath == nil
       ? Array(lists.prefix(1)) : items.unspecifiedPath == items.paths.first ? lists : containers
-    let elsewhere = places.filter { $0.text != map }.compactMap { place in fit(of: preset.preset, at: place) }
+    let elsewhere = places.filter { $0.text != map }.compactMap { place in
+      fit(of: preset.preset, at: place)
+    }
     return (elsewhere + [own].compactMap(\.self)).max { $0.score < $1.score }.map { [$0] } ?? []
   }
 

@@ -175,7 +175,8 @@ struct DocumentationTests {
     }
     for path in try Self.guidePaths() {
       let guide = try Self.text(path)
-      let code = guide.matches(of: #/```swift\n(.*?)```/#.dotMatchesNewlines()).map { $0.1 }.joined()
+      let code = guide.matches(of: #/```swift\n(.*?)```/#.dotMatchesNewlines())
+        .map { $0.1 }.joined()
       let imports = Set(guide.matches(of: #/import (\w+)/#).map { String($0.1) })
       for name in Set(code.matches(of: #/\b[A-Z]\w+/#).map { String($0.0) }) {
         guard let module = modules[name], !brought.contains(name) else { continue }

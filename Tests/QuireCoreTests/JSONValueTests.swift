@@ -49,7 +49,9 @@ struct JSONValueTests {
     #expect(JSONValue.string("12").integer == 12)
     #expect(JSONValue.number("9223372036854775808").integer == nil)
     #expect(JSONValue.string("unknown").integer == nil)
-    for text in ["true", "True", "1", "yes", "Y"] { #expect(JSONValue.string(text).boolean == true) }
+    for text in ["true", "True", "1", "yes", "Y"] {
+      #expect(JSONValue.string(text).boolean == true)
+    }
     for text in ["false", "0", "no", "n"] { #expect(JSONValue.string(text).boolean == false) }
     #expect(JSONValue.string("maybe").boolean == nil)
     #expect(JSONValue.number("1").boolean == true)

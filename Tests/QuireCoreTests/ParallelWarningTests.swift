@@ -77,7 +77,8 @@ import Testing
     #expect(try await other.drained().flatMap(\.self) == Array(0..<400))
   }
 
-  @Test("P-9: where no position is known in advance, the report says once that pages come one by one")
+  @Test(
+    "P-9: where no position is known in advance, the report says once that pages come one by one")
   func blind() async throws {
     for (last, codes) in [(9, [WalkReport.Warning.Code.narrowedWindow]), (1, [])] {
       let cursor = Cursor<Int> { position in

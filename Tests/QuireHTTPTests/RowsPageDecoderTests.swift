@@ -290,7 +290,8 @@ struct RowsPageDecoderTests {
     }
   }
 
-  @Test("16-Rows: a text of a JSON sequence may have several lines, and its separator may come twice")
+  @Test(
+    "16-Rows: a text of a JSON sequence may have several lines, and its separator may come twice")
   func sequences() throws {
     let page = "\u{1E}{\"a\":\n1}\n\u{1E}\u{1E}\n\u{1E}2\n"
     for type in ["application/json-seq", "application/geo+json-seq", "application/x-ndjson"] {

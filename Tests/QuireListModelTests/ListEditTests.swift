@@ -13,7 +13,8 @@ import Testing
     return model
   }
 
-  @Test("18-Edit: whatever the index or the rows, an item goes to the nearest place, and nothing traps")
+  @Test(
+    "18-Edit: whatever the index or the rows, an item goes to the nearest place, and nothing traps")
   func extremes() async throws {
     let model = try await model([[0, 1, 2], [3, 4]], loaded: 2)
     model.insert(Row(id: 8), at: .min)

@@ -168,8 +168,10 @@ extension PageClient {
     let scope = FeedScope(url: robots.url)
     var seen: Set<String> = []
     var found: [DiscoveredFeed] = []
-    let mark: [UInt8] = [0xEF, 0xBB, 0xBF]  // Of UTF-8 (RFC 9309, section 2.3).
-    let text = robots.body.dropFirst(robots.body.starts(with: mark) ? mark.count : 0)
+    // RFC 9309, section 2.3, allows it.
+    let byteOrderMark: [UInt8] = [0xEF, 0xBB, 0xBF]
+    let text = robots.body.dropFirst(
+      robots.body.starts(with: byteOrderMark) ? byteOrderMark.count : 0)
     for line in text.split(whereSeparator: { $0 == 0x0A || $0 == 0x0D }) {
       let words = String(decoding: line.prefix { $0 != UInt8(ascii: "#") }, as: UTF8.self)
         .split(separator: ":", maxSplits: 1)

@@ -168,8 +168,8 @@ struct DateScanner {
     time.hour = time.hour % 12 + (word.hasPrefix("pm") ? 12 : 0)
   }
 
-  /// Reads `Z`, `+hh:mm`, `-hhmm`, `-hmm`, `+hh`, a name, or a name followed by an offset, such as `GMT+2`
-  /// and `EST -0500`.
+  /// Reads `Z`, `+hh:mm`, `-hhmm`, `-hmm`, `+hh`, a name, or a name followed by an offset, such as
+  /// `GMT+2` and `EST -0500`.
   mutating func zone() -> Zone? {
     let start = rest
     let name = word()

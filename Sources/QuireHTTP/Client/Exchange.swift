@@ -164,7 +164,10 @@ final class Exchange {
     let next = try redirects?.received(status: status, location: locations.min())
     guard let next else { return nil }
     guard locations.count == 1 else {
-      throw PageError(.refusedLink, "The server redirects to \(locations.count) places at once.")
+      throw PageError(
+        .refusedLink,
+        "The server redirects to \(locations.count) places at once. If you know the right one, start "
+          + "the walk there.")
     }
     try listing.checkSecrets(of: next)
     return next

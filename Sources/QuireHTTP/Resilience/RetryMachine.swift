@@ -176,7 +176,8 @@ struct RetryMachine {
     guard pauses == 0 || now - pausesBegan + wait <= policy.patience else {
       error.addPatience(
         policy.patience,
-        failure.retryAfter == nil ? "It refused for longer than" : "It asked for waits of more than")
+        failure.retryAfter == nil ? "It refused for longer than" : "It asked for waits of more than"
+      )
       return .fail(error)
     }
     if let error = debtError(error, debt: debt) { return .fail(error) }

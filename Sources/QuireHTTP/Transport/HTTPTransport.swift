@@ -27,11 +27,13 @@ public protocol HTTPTransport: Sendable {
   func send(_ request: TransportRequest) async throws -> TransportResponse
 
   /// Secrets that the transport sends by itself, such as the password of a proxy: errors, logs and
-  /// reports show none of them. Default: none.
+  /// reports show none of them. A transport that wraps another has those of that one, too. Default:
+  /// none.
   var secrets: [String] { get }
 }
 
 extension HTTPTransport {
+  /// None.
   public var secrets: [String] { [] }
 }
 

@@ -171,7 +171,9 @@ extension XMLIndex {
   private func links(
     in nodes: [Int], _ outline: PageOutline.Node, _ parent: PageOutline.Node
   ) -> [Child] {
-    guard outline.name.lowercased() == "link", !parent.isInList, parent.kind != .list else { return [] }
+    guard outline.name.lowercased() == "link", !parent.isInList, parent.kind != .list else {
+      return []
+    }
     for node in nodes.prefix(PageOutline.longestLinkList) {
       let own = attributes(of: node).map { (name(of: $0).local, string(of: $0)) }
       guard own.contains(where: { $0.0 == "rel" && LinkRelation.areSame($0.1.utf8, "next".utf8) }),

@@ -4,8 +4,8 @@ import QuirePagination
 /// A converter of a page's bytes to valid UTF-8, which first determines their encoding.
 ///
 /// A byte order mark counts before the charset of HTTP, and that before the page's own declaration
-/// (RFC 7303, section 3.2), unless HTTP's is UTF-8, and wrong. This is not left to libxml2, which prefers the declaration, and accepts
-/// any encoding that the system's iconv knows.
+/// (RFC 7303, section 3.2); with leniency not where HTTP says UTF-8 and is wrong. This is not left to
+/// libxml2, which prefers the declaration, and accepts any encoding that the system's iconv knows.
 struct XMLInput {
   private enum Stage {
     /// The bytes so far, too few to determine the encoding.

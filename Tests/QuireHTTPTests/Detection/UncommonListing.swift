@@ -151,7 +151,8 @@ extension PeculiarListing {
       isFound: true,
       answer: xml("start.at") { things, next in
         "<r:RDF xmlns:r='http://www.w3.org/1999/02/22-rdf-syntax-ns#'><Info>"
-          + (next.map { "<nextPage r:resource='\($0)'/>" } ?? "") + "</Info><List>\(things)</List></r:RDF>"
+          + (next.map { "<nextPage r:resource='\($0)'/>" } ?? "")
+          + "</Info><List>\(things)</List></r:RDF>"
       }),
   ]
 
