@@ -310,13 +310,14 @@ struct Secret: Hashable, Sendable {
   }
 
   /// Returns a user and password (RFC 7617), and the one of them that is secret: the password, or
-  /// the user where a service takes a token as the user, and no password or a fixed word.
+  /// the user where a service takes a token as the user, and no password or a fixed word. Of a short
+  /// password, both.
   private static func credentials(_ pair: String) -> [String] {
     let sides = pair.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
     let password = sides.count == 2 ? String(sides[1]) : ""
-    let isFiller =
-      password.utf8.count < minimumSearchableLength
-      || ["x-oauth-basic", "api_token"].contains(password)
+    // A short password is secret where the name of a parameter says so.
+    if password.utf8.count < minimumSearchableLength { return [pair, String(sides[0]), password] }
+    let isFiller = ["x-oauth-basic", "api_token"].contains(password)
     return [pair, isFiller ? String(sides[0]) : password]
   }
 
