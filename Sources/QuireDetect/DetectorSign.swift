@@ -51,21 +51,7 @@ struct DetectorSign: Hashable {
   static func all(
     in answer: PageAnswer, outline: PageOutline, vocabulary: PaginationVocabulary
   ) -> [DetectorSign] {
-    var signs: [DetectorSign] = []
-    if let link = answer.links.first(relation: "next") {
-      signs.append(
-        DetectorSign(kind: .link, name: "next", place: "Link", value: .string(link.target)))
-    }
-    for field in answer.headerFields.prefix(200) {
-      let name = PaginationVocabulary.normalized(field.name.rawName)
-      guard vocabulary.nextFields[name] != nil || vocabulary.continuationName(inField: name) != nil
-      else {
-        continue
-      }
-      signs.append(
-        DetectorSign(
-          kind: .field, name: name, place: field.name.rawName, value: .string(field.value)))
-    }
+    var signs = Self.fields(of: answer, vocabulary)
     let alone = answer.document.isXML ? outline.loneElements(named: vocabulary.lists) : []
     let hasList = outline.nodes.contains { node in
       node.kind == .list && !node.isInList && !node.isBesideItems
@@ -73,7 +59,7 @@ struct DetectorSign: Hashable {
     var parameters: [String] = []
     for node in outline.nodes where !node.isInList {
       if (alone + parameters).contains(where: { node.path.hasPrefix($0 + "/") }) { continue }
-      let name = telling(node)
+      let name = meaningfulName(of: node)
       // The object around an address is the sign already.
       if name != node.name, signs.contains(where: { node.path.hasPrefix($0.place + "/") }) {
         continue
@@ -89,16 +75,35 @@ struct DetectorSign: Hashable {
         signs += own.isEmpty ? keys(in: node, of: answer, outline, vocabulary) : own
       }
     }
-    let isTold = signs.contains { [.link, .field, .token].contains($0.kind) && $0.value != nil }
-    return isTold
+    let hasContinuation = signs.contains {
+      [.link, .field, .token].contains($0.kind) && $0.value != nil
+    }
+    return hasContinuation
       ? signs
       : signs + offsets(beside: signs, in: answer, outline, vocabulary)
         + ownLinks(in: answer, outline).prefix(1)
   }
 
+  /// Returns the signs in the header fields: a next link, and fields named like continuations.
+  private static func fields(
+    of answer: PageAnswer, _ vocabulary: PaginationVocabulary
+  ) -> [DetectorSign] {
+    let link = answer.links.first(relation: "next").map { link in
+      DetectorSign(kind: .link, name: "next", place: "Link", value: .string(link.target))
+    }
+    let named = answer.headerFields.prefix(200).compactMap { field -> DetectorSign? in
+      let name = PaginationVocabulary.normalized(field.name.rawName)
+      guard vocabulary.nextFields[name] != nil || vocabulary.continuationName(inField: name) != nil
+      else { return nil }
+      return DetectorSign(
+        kind: .field, name: name, place: field.name.rawName, value: .string(field.value))
+    }
+    return [link].compactMap(\.self) + named
+  }
+
   /// The name that tells what a value is: of a link's address, that of what is around it, as in
   /// `<nextPage rdf:resource="…"/>`.
-  private static func telling(_ node: PageOutline.Node) -> String {
+  private static func meaningfulName(of node: PageOutline.Node) -> String {
     let names = node.path.split(separator: "/")
     let isAddress = PaginationVocabulary.addresses.contains(
       PaginationVocabulary.normalized(node.name))
@@ -199,13 +204,13 @@ struct DetectorSign: Hashable {
   private static func signs(
     of node: PageOutline.Node, _ vocabulary: PaginationVocabulary
   ) -> [DetectorSign] {
-    let told = telling(node)
-    let whole = PaginationVocabulary.normalized(told)
+    let written = meaningfulName(of: node)
+    let whole = PaginationVocabulary.normalized(written)
     // `oslc:nextPage` counts by what stands behind the namespace, where the whole name is unknown.
     let isKnown =
       vocabulary.flags[whole] != nil || vocabulary.next[whole] != nil
       || vocabulary.totals[whole] != nil
-    let local = told.split(separator: ":").last.map {
+    let local = written.split(separator: ":").last.map {
       PaginationVocabulary.normalized(String($0))
     }
     let name = isKnown ? whole : local ?? whole

@@ -16,7 +16,7 @@ extension PaginationDetector {
 
   /// Returns the items at a path: the elements of a list, or the members of an object.
   func items(at place: PagePath) -> Pagination.Items {
-    place.text == map ? .members(.path(place)) : .path(place)
+    place.text == itemMap ? .members(.path(place)) : .path(place)
   }
 
   // MARK: Tokens and links

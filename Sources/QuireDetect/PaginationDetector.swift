@@ -24,7 +24,7 @@ struct PaginationDetector {
   /// The lists that may be the items, the likeliest first.
   let lists: [PagePath]
   /// The path of an object whose members are the items; nil if there is none.
-  let map: String?
+  let itemMap: String?
   /// The objects that may contain the items.
   let containers: [PagePath]
   /// Whether the answer is JSON:API, by its media type or its members.
@@ -48,8 +48,8 @@ struct PaginationDetector {
     let unwrapped =
       answer.document.isXML
       ? outline : outline.unwrapped(vocabulary, sizes: Self.pageSizes(in: parameters))
-    map = answer.document.isXML ? nil : unwrapped.mapOfItems
-    self.outline = map.map(unwrapped.listing(membersOf:)) ?? unwrapped
+    itemMap = answer.document.isXML ? nil : unwrapped.mapOfItems
+    self.outline = itemMap.map(unwrapped.listing(membersOf:)) ?? unwrapped
     signs = DetectorSign.all(in: answer, outline: self.outline, vocabulary: vocabulary)
     lookups = DetectorLookups(answer)
     self.placeholders = placeholders
@@ -95,7 +95,7 @@ struct PaginationDetector {
     let places =
       items.unspecifiedPath == nil
       ? Array(lists.prefix(1)) : items.unspecifiedPath == items.paths.first ? lists : containers
-    let elsewhere = places.filter { $0.text != map }.compactMap { place in
+    let elsewhere = places.filter { $0.text != itemMap }.compactMap { place in
       fit(of: preset.preset, at: place)
     }
     return (elsewhere + [own].compactMap(\.self)).max { $0.score < $1.score }.map { [$0] } ?? []
