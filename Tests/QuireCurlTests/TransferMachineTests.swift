@@ -444,8 +444,26 @@ struct CurlResultTests {
     #expect(
       play.end(CURLE_RECV_ERROR, "Malformed encoding found in chunked-encoding")
         == .protocolViolation)
+    // libcurl's code for a size that it cannot read.
+    let failure = play.machine.failure(CurlResult(CURLE_BAD_FUNCTION_ARGUMENT))
+    #expect(failure?.code == .protocolViolation)
+    #expect(failure?.message.contains("chunked framing") == true)
     var lost = Play()
     _ = lost.head("HTTP/1.1 200 OK", "Transfer-Encoding: chunked", "")
     #expect(lost.end(CURLE_RECV_ERROR, "Recv failure: Connection reset by peer") == .truncated)
+  }
+
+  @Test("A proxy that does not connect is blamed, and not the server; 407 asks for a password")
+  func refusedCONNECT() {
+    let machine = Play(isSent: false).machine
+    for detail in [
+      "CONNECT tunnel failed, response 407", "CONNECT response too large",
+      "Too large response headers: 307201 > 307200",
+    ] {
+      let failure = machine.failure(CurlResult(CURLE_RECV_ERROR, detail: detail))
+      #expect(failure?.code == .connectFailed)
+      #expect(failure?.message.hasPrefix("The proxy does not connect") == true)
+      #expect(failure?.message.contains("password") == detail.hasSuffix("407"))
+    }
   }
 }

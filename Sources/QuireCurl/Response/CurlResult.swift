@@ -34,6 +34,18 @@ struct CurlResult {
       && !["bad record mac", "internal error", "user cancel"].contains(where: detail.contains)
   }
 
+  /// Whether the failure is one of the proxy's answer to CONNECT. Before the request is sent, no
+  /// other answer has header fields.
+  fileprivate var isAnswerToCONNECT: Bool {
+    detail.contains("CONNECT") || detail.contains("response headers")
+  }
+
+  /// What may be done about a refusal of CONNECT; empty if nothing is known.
+  fileprivate var adviceOnProxy: String {
+    detail.hasSuffix("407")
+      ? " Its address needs the user and password that it asks for, or those given are wrong." : ""
+  }
+
   /// What may be done about a refusal by TLS; empty if nothing is known.
   fileprivate var adviceOnTLS: String {
     let isAlert = detail.contains(" alert ")
@@ -62,8 +74,10 @@ extension TransferMachine {
       return nil
     case CURLE_COULDNT_RESOLVE_PROXY, CURLE_PROXY:
       return PageError(.connectFailed, "The proxy for \(host) cannot be used\(reason).")
-    case CURLE_RECV_ERROR where !wasSent && result.detail.contains("CONNECT"):
-      return PageError(.connectFailed, "The proxy does not connect to \(host)\(reason).")
+    case CURLE_RECV_ERROR where !wasSent && result.isAnswerToCONNECT:
+      return PageError(
+        .connectFailed,
+        "The proxy does not connect to \(host)\(reason).\(result.adviceOnProxy)")
     case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_CONNECT, CURLE_OPERATION_TIMEDOUT,
       CURLE_SSL_CONNECT_ERROR:
       // After the request was sent, a connection was wanted for its replay. That there is none does
@@ -75,8 +89,12 @@ extension TransferMachine {
       // A single header line beyond libcurl's buffer ends in this code.
       return ResponseHeadParser.tooLong(host: host, limits: limits)
     case CURLE_RECV_ERROR
-    where head?.isChunked == true && result.detail.contains("chunked-encoding"):
-      return PageError(.protocolViolation, "\(host) sent a malformed chunk\(reason).")
+    where head?.isChunked == true && result.detail.contains("chunked-encoding"),
+      CURLE_BAD_FUNCTION_ARGUMENT where head?.isChunked == true:
+      return PageError(
+        .protocolViolation,
+        "\(host) sent a malformed chunk\(reason): the server, or a proxy before it, breaks the "
+          + "chunked framing of its answer.")
     case CURLE_HTTP2 where result.isCallForCalm, CURLE_HTTP2_STREAM where result.isCallForCalm:
       return PageError(
         .throttled, "\(host) asked for less by ENHANCE_YOUR_CALM of HTTP/2; ask again later.")
