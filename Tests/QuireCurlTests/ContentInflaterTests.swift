@@ -133,4 +133,41 @@ struct ContentInflaterTests {
   private func drain(_ inflater: inout ContentInflater) throws {
     while try inflater.next() != nil {}
   }
+
+  /// Everything that two layers are decoded to, given in slices of `size`.
+  private func inflateNested(
+    _ wire: [UInt8], slices size: Int = .max, limits: TransferLimits = .api
+  ) throws(PageError) -> [UInt8] {
+    var inflater = NestedInflater(try ContentInflater(.gzip, limits: limits), limits: limits)
+    var output: [UInt8] = []
+    var rest = wire[...]
+    while !rest.isEmpty {
+      inflater.receive(Array(rest.prefix(size)))
+      rest = rest.dropFirst(size)
+      while let slice = try inflater.next() { output += slice }
+    }
+    try inflater.finish()
+    return output
+  }
+
+  @Test(
+    "A gzip file that is compressed once more is decoded, within the same limits",
+    arguments: [1, 7, 1 << 20])
+  func nested(_ size: Int) throws {
+    let file = Gzip.member(Self.text)
+    #expect(try inflateNested(Gzip.member(file), slices: size) == Self.text)
+    #expect(try inflateNested(file, slices: size) == Self.text)
+    #expect(try inflateNested(Gzip.member([]), slices: size) == [])
+    #expect(try inflateNested(Gzip.member(Gzip.member(file)), slices: size) == file)
+    for cut in [Array(file.dropLast()), [0x1F]] {
+      let error = #expect(throws: PageError.self) {
+        try inflateNested(Gzip.member(cut), slices: size)
+      }
+      #expect(error?.code == .truncated)
+    }
+    let bomb = #expect(throws: PageError.self) {
+      try inflateNested(Gzip.member(Gzip.bomb(4 << 20)), slices: size)
+    }
+    #expect(bomb?.code == .limitExceeded)
+  }
 }

@@ -6,14 +6,17 @@ import QuirePagination
 /// Removes a body's content coding, slice by slice, and enforces the limits.
 ///
 /// A file that is gzip itself, such as `sitemap.xml.gz`, comes without a declared coding, and is
-/// inflated all the same: no page starts with gzip's two magic bytes (RFC 1952 §2.3.1).
+/// inflated all the same, and so is one within a declared coding: no page starts with gzip's two magic
+/// bytes (RFC 1952 §2.3.1).
 enum BodyDecoder: ~Copyable {
   /// The head has not come yet.
   case undecided
   /// No coding is declared, and too few bytes have come to tell whether the content is a gzip file.
   case sniffing([UInt8], limits: TransferLimits)
   case plain(slice: [UInt8], total: Int, limit: Int)
-  case inflating(ContentInflater)
+  case inflating(NestedInflater)
+  /// The content is a gzip file, and no coding is declared.
+  case inflatingFile(ContentInflater)
   case failed(PageError)
 
   init(_ head: ResponseHead, limits: TransferLimits) {
@@ -22,8 +25,9 @@ enum BodyDecoder: ~Copyable {
         self = .sniffing([], limits: limits)
         return
       }
-      self = .inflating(
-        try ContentInflater(coding, limits: limits, mayBeEmpty: head.framing == .explicit))
+      let inflater = try ContentInflater(
+        coding, limits: limits, mayBeEmpty: head.framing == .explicit)
+      self = .inflating(NestedInflater(inflater, limits: limits))
     } catch {
       self = head.canHaveBody ? .failed(error) : .plain(slice: [], total: 0, limit: 0)
     }
@@ -40,11 +44,14 @@ enum BodyDecoder: ~Copyable {
     case .inflating(var inflater):
       inflater.receive(bytes)
       self = .inflating(inflater)
+    case .inflatingFile(var inflater):
+      inflater.receive(bytes)
+      self = .inflatingFile(inflater)
     case .failed(let error): self = .failed(error)
     }
   }
 
-  private static let magic: [UInt8] = [0x1F, 0x8B]
+  static let magic: [UInt8] = [0x1F, 0x8B]
 
   /// Returns the decoder for a body that begins with these bytes.
   private static func sniffed(from bytes: [UInt8], _ limits: TransferLimits) -> BodyDecoder {
@@ -55,7 +62,7 @@ enum BodyDecoder: ~Copyable {
     do throws(PageError) {
       var inflater = try ContentInflater(.gzip, limits: limits)
       inflater.receive(bytes)
-      return .inflating(inflater)
+      return .inflatingFile(inflater)
     } catch {
       return .failed(error)
     }
@@ -85,6 +92,15 @@ enum BodyDecoder: ~Copyable {
         self = .failed(error)
         throw error
       }
+    case .inflatingFile(var inflater):
+      do throws(PageError) {
+        let slice = try inflater.next()
+        self = .inflatingFile(inflater)
+        return slice
+      } catch {
+        self = .failed(error)
+        throw error
+      }
     case .failed(let error):
       self = .failed(error)
       throw error
@@ -96,6 +112,7 @@ enum BodyDecoder: ~Copyable {
     switch self {
     case .plain(let slice, _, _): slice.isEmpty
     case .inflating(let inflater): inflater.isDrained
+    case .inflatingFile(let inflater): inflater.isDrained
     case .undecided: false
     case .sniffing: false
     case .failed: false
@@ -107,13 +124,16 @@ enum BodyDecoder: ~Copyable {
     switch self {
     case .undecided: preconditionFailure("BodyDecoder: the end before the head")
     case .sniffing(let bytes, _):
-      guard bytes.isEmpty else {
-        throw PageError(.truncated, "The gzip file ends behind its first byte; ask again.")
-      }
+      guard bytes.isEmpty else { throw Self.cutMagic }
     case .plain: break
     case .inflating(let inflater): try inflater.finish()
+    case .inflatingFile(let inflater): try inflater.finish()
     case .failed(let error): throw error
     }
+  }
+
+  static var cutMagic: PageError {
+    PageError(.truncated, "The gzip file ends behind its first byte; ask again.")
   }
 }
 
