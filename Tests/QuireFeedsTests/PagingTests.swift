@@ -57,6 +57,30 @@ struct PagingTests {
     #expect(report.isComplete && report.warnings == [])
   }
 
+  @Test(
+    "17-Paging: an archive beside a next page is told of where the last page does not lead there",
+    arguments: [("", ["unreadArchive"]), ("<atom:link rel='prev-archive' href='/1'/>", [])])
+  func archiveBesideNext(links: String, codes: [String]) async throws {
+    let both = "<atom:link rel='next' href='/2'/><atom:link rel='prev-archive' href='/1'/>"
+    let web = FeedWeb([
+      "https://a.test/feed": rssPage([3], both), "https://a.test/2": rssPage([2], links),
+      "https://a.test/1": rssPage([1]),
+    ])
+    let (found, report) = try await report(web)
+    #expect(found == (codes.isEmpty ? ["urn:3", "urn:2", "urn:1"] : ["urn:3", "urn:2"]))
+    #expect(report.warnings.map(\.code.description) == codes)
+  }
+
+  @Test("17-Paging: no archive is told of that the next pages lead to themselves")
+  func archiveAmongNext() async throws {
+    let both = "<atom:link rel='next' href='/2'/><atom:link rel='prev-archive' href='/2'/>"
+    let web = FeedWeb([
+      "https://a.test/feed": rssPage([3], both), "https://a.test/2": rssPage([2]),
+    ])
+    let (found, report) = try await report(web)
+    #expect(found == ["urn:3", "urn:2"] && report.warnings == [])
+  }
+
   @Test("17-Paging: JSON Feed leads by next_url, and a Link header leads too")
   func others() async throws {
     let web = FeedWeb { url, _ in

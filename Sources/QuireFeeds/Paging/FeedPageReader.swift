@@ -19,6 +19,8 @@ final class FeedPageReader: PageReader {
     var last: Position?
     /// The identities of the requests for pages that have a next page.
     var visited: Set<Int> = []
+    /// The archive that a page led to beside its next page, which is what was read.
+    var archive: String?
     var progress = Progress()
     /// The progress before the last page.
     var earlier = Progress()
@@ -131,10 +133,31 @@ final class FeedPageReader: PageReader {
       }
       memory.earlier = memory.progress
       memory.progress.add(page.items.count, new: kept.count)
-      if isLast?(page) == true { result.next = nil }
+      if isLast?(page) == true { result.next = nil } else { noteArchive(&result, &memory) }
       endWalk(&result, memory, isNumbered, isSitemap: FeedPaging.isSitemap(position))
       return result
     }
+  }
+
+  /// Notes an archive that the walk does not follow because the page has a next page as well, and
+  /// warns with the last page if no other page has led there.
+  private func noteArchive(_ page: inout Page<FeedEntry>, _ memory: inout Memory) {
+    if let links = (page.http?.document as? FeedDocument)?.feed.pages, links.previousArchive != nil {
+      let isFollowed = links.next == nil || links.next == links.previousArchive
+      memory.archive = isFollowed || links.isComplete ? nil : links.previousArchive
+    }
+    guard page.next == nil, let archive = memory.archive else { return }
+    let link: JSONValue = ["href": .string(archive), "method": "GET"]
+    let identity = base.identity(of: Bookmark(.request(link)).position)
+    guard !memory.visited.contains(identity), identity != base.identity(of: page.position) else {
+      return
+    }
+    page.warnings.append(
+      WalkReport.Warning(
+        .unreadArchive,
+        "Pages of the feed lead to a next page and to an archive, and the last of the next pages does "
+          + "not lead to the archive: entries in it are missing. Read the archive by its own address, "
+          + "the prev-archive link of the feed."))
   }
 
   /// Ends the walk after this page if no new entries are to be expected.
@@ -187,6 +210,9 @@ extension WalkReport.Warning.Code {
   /// A feed whose links led from one page without a new entry to the next, for more entries than
   /// there were; the walk ended there, and entries behind these pages are missing.
   public static let repeatingFeed = Self("repeatingFeed")
+  /// A feed's link to its archive (`prev-archive`) that was not followed, because the page led to a
+  /// next page as well; entries in the archive are missing.
+  public static let unreadArchive = Self("unreadArchive")
   /// A sitemap that an index lists but that does not exist (404, 410); the walk continued with the
   /// next one.
   public static let missingSitemap = Self("missingSitemap")
