@@ -81,7 +81,7 @@ public struct PagedListing: Sendable {
       position: nil, size: max(1, min(pageSize, maxPageSize)), path: String(parts.first ?? "/"),
       query: query, principal: principal)
     if let text = query[style.sizeName] {
-      guard let size = Int(text), size >= 1 else { throw .size(text) }
+      guard let size = Self.size(text), size >= 1 else { throw .size(text) }
       asked.size = max(1, min(size, maxPageSize))
     }
     guard let text = query[style.cursorName], !text.isEmpty else { return asked }
@@ -91,6 +91,12 @@ public struct PagedListing: Sendable {
       throw .cursor(error)
     }
     return asked
+  }
+
+  /// Returns a whole number, or the greatest one for digits that are more; nil for other text.
+  private static func size(_ text: String) -> Int? {
+    let isNumber = !text.isEmpty && text.utf8.allSatisfy { (0x30...0x39).contains($0) }
+    return isNumber ? Int(text) ?? .max : nil
   }
 
   /// Creates the answer to a request.

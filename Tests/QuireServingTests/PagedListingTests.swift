@@ -121,6 +121,7 @@ import Testing
         style == .jsonAPI ? ("page[after]", "page[size]") : ("cursor", "per_page")
       for path in [
         "/rows?\(cursor)=no", "/rows?\(size)=0", "/rows?\(size)=ten", "/rows?\(size)=-5",
+        "/rows?\(size)=", "/rows?\(size)=5.", "/rows?\(size)=+5",
       ] {
         let answer = try server.answer(get(path))
         #expect(answer.head.status == .badRequest)
@@ -152,6 +153,7 @@ import Testing
       small.maxPageSize = most
       #expect(try small.read(get("/rows")).size == size)
     }
+    #expect(try server.listing.read(get("/rows?per_page=99999999999999999999")).size == 40)
     let answer = try server.answer(get("/rows?per_page=1000&tag=b"))
     #expect(try JSONDecoder().decode([Row].self, from: Data(answer.body)).count == 40)
     let link = try #require(answer.head.headerFields[HTTPField.Name("Link")!])

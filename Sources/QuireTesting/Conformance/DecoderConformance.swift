@@ -105,6 +105,11 @@ public struct DecoderConformance<Item: Sendable & Equatable> {
       var session = try decoder.begin(context)
       for slice in slices { try session.receive(slice) }
       _ = try session.finish()
+      if let count = try session.itemCount(), count != items.count {
+        throw ConformanceFailure(
+          "A decoder that tells the number of items before it decodes them tells the right one.",
+          evidence: "It told \(count) of \(items.count) \(place)")
+      }
       let decoded = try session.items()
       guard decoded.items == items, decoded.badItems.isEmpty else {
         throw ConformanceFailure(promise, evidence: "\(decoded.items) \(place)")

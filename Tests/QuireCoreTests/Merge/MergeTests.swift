@@ -120,7 +120,7 @@ struct Entry: Hashable, Sendable {
         == (0...1).map { "Source \($0) of the merge: It was too much." })
   }
 
-  @Test("What was adjusted for the answer that ended a listing is in the report of whatever reads it")
+  @Test("What was adjusted for the answer that ended a listing is in every report")
   func adjustmentsAtEnd() async throws {
     let ending = Cursor<Int> { position in
       guard position != nil else { return Page([1], next: 1) }

@@ -48,4 +48,26 @@ struct DecoderConformanceTests {
     }
     #expect(failure?.promise.contains("self-delimiting") == true)
   }
+
+  @Test("The suite finds a decoder that tells another number of items than it decodes")
+  func miscounting() {
+    struct Lines: PageDecoder {
+      var isSelfDelimiting: Bool { false }
+      func begin(_ context: DecodingContext) -> any PageDecoding<String> { Session() }
+      struct Session: PageDecoding {
+        var bytes: [UInt8] = []
+        mutating func receive(_ slice: [UInt8]) { bytes += slice }
+        mutating func finish() -> any PageDocument { EmptyDocument() }
+        mutating func itemCount() -> Int? { bytes.count }
+        mutating func items() -> DecodedItems<String> {
+          let text = String(decoding: bytes, as: UTF8.self)
+          return DecodedItems(text.split(separator: "\n").map(String.init))
+        }
+      }
+    }
+    let failure = #expect(throws: ConformanceFailure.self) {
+      try DecoderConformance.check(Lines(), page: Array("a\nb".utf8), items: ["a", "b"])
+    }
+    #expect(failure?.promise.contains("number of items") == true)
+  }
 }
