@@ -16,7 +16,9 @@ struct AWSSignature {
   var service: String
 
   /// Whether the service is S3, which encodes paths once and needs the body's digest in a field.
-  private var isS3: Bool { service == "s3" || service == "s3-object-lambda" }
+  private var isS3: Bool {
+    ["s3", "s3-object-lambda", "s3-outposts", "s3express"].contains(service)
+  }
 
   /// Signs the request by adding header fields.
   func sign(_ request: inout TransportRequest, at now: Date) {
