@@ -17,8 +17,7 @@ package enum JSONText {
     _ from: UnsafePointer<UInt8>, _ count: Int, into to: UnsafeMutablePointer<UInt8>
   ) -> (count: Int, isASCII: Bool) {
     var (read, written) = (0, 0)
-    // All bytes combined by OR, and the largest escaped character, to tell whether the text is
-    // ASCII.
+    // All bytes combined by OR, and the largest escaped character, to tell if the text is ASCII.
     var (seen, largest): (UInt64, UInt32) = (0, 0)
     while read < count {
       if read &+ 8 <= count {

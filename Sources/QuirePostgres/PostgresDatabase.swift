@@ -57,8 +57,8 @@ package final class PostgresDatabase: Sendable {
   /// `patience` is the time to wait for a server that cannot be reached, with growing delays, or for
   /// another program's lock; nil is forever. A cancelled task makes one attempt. Once `isStopping`
   /// returns true, throws `CancellationError` if two attempts have not reached the server, one has
-  /// not got the lock, or the server does not answer. `onWait` is called besides the database's own. Throws `SinkError`, and the
-  /// errors of the work.
+  /// not got the lock, or the server does not answer. `onWait` is called besides the database's own.
+  /// Throws `SinkError`, and the errors of the work.
   package func transaction<Value: Sendable>(
     patience: Duration? = PostgresDatabase.patience,
     isStopping: @escaping @Sendable () -> Bool = { false },
