@@ -355,6 +355,19 @@ struct PagingTests {
     #expect(error?.code == .limitExceeded && error?.message.contains("https://a.test/9") == true)
   }
 
+  @Test("17-Sitemap: an index whose address has a secret is requested once in a walk")
+  func secretIndex() async throws {
+    let list = ["1", "2"].map { "<sitemap><loc>https://a.test/\($0)</loc></sitemap>" }.joined()
+    let web = FeedWeb([
+      "https://a.test/i?token=s3cr3t-t0ken": "<sitemapindex>\(list)</sitemapindex>",
+      "https://a.test/1": "<urlset><url><loc>https://a.test/p1</loc></url></urlset>",
+      "https://a.test/2": "<urlset><url><loc>https://a.test/p2</loc></url></urlset>",
+    ])
+    let found = try await ids(web, "https://a.test/i?token=s3cr3t-t0ken")
+    #expect(found == ["https://a.test/p1", "https://a.test/p2"])
+    #expect(web.urls.count == 3)
+  }
+
   @Test("17-Sitemap: a walk through an index keeps its place while another goes through it")
   func twoWalks() async throws {
     let space = "xmlns='http://www.sitemaps.org/schemas/sitemap/0.9'"

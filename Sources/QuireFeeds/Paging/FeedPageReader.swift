@@ -75,6 +75,9 @@ final class FeedPageReader: PageReader {
     let isNumbered = FeedPaging.isNumbered(position)
     do {
       guard let page = try await base.read(at: position) else { return nil }
+      if let next = page.next, let document = page.http?.document {
+        paging.passed(document, at: position, before: next)
+      }
       return withoutRepeats(page, at: position, isNumbered)
     } catch let error as PageError where isNumbered && Self.meansEnd(error) {
       return Page.absent(after: error.traffic)

@@ -207,6 +207,14 @@ final class FeedPaging: Sendable {
     Self.stack((try? Bookmark(position))?.state).map(\.index).filter { sitemaps(at: $0) == nil }
   }
 
+  /// Stores an index that a walk passes by the address that the next position has of it, which lacks
+  /// secrets, so that it is not requested again.
+  func passed(_ document: any PageDocument, at position: Position, before next: Position) {
+    guard (document as? FeedDocument)?.feed.format.family == .sitemapIndex else { return }
+    let outer = Self.stack((try? Bookmark(position))?.state).map(\.index)
+    found(document, at: missingIndexes(at: next).filter { !outer.contains($0) })
+  }
+
   /// Stores an index that was read again, by its address and by the redacted address that positions
   /// contain.
   func found(_ document: any PageDocument, at urls: [String]) {
