@@ -70,7 +70,8 @@ final class ParallelReader<Item: Sendable>: DerivedReader {
     func isNew(_ page: Page<Item>) -> Bool {
       let content = PageContent(page)
       guard !page.items.isEmpty, content.fingerprint != nil else { return false }
-      return known.map { content.isNew(beside: $0.first) && content.isNew(beside: $0.latest) } ?? true
+      guard let known else { return true }
+      return content.isNew(beside: known.first) && content.isNew(beside: known.latest)
     }
 
     /// Returns how many more pages may be read ahead.

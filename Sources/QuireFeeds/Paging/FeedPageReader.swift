@@ -145,7 +145,8 @@ final class FeedPageReader: PageReader {
   /// Notes an archive that the walk does not follow because the page has a next page as well, and
   /// warns with the last page if no other page has led there.
   private func noteArchive(_ page: inout Page<FeedEntry>, _ memory: inout Memory) {
-    if let links = (page.http?.document as? FeedDocument)?.feed.pages, links.previousArchive != nil {
+    if let links = (page.http?.document as? FeedDocument)?.feed.pages, links.previousArchive != nil
+    {
       let isFollowed = links.next == nil || links.next == links.previousArchive
       memory.archive = isFollowed || links.isComplete ? nil : links.previousArchive
     }

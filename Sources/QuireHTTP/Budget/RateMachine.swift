@@ -112,9 +112,9 @@ struct RateMachine {
     if !isThrottling { isUnsure = false }
     let wait = allowance.wait.map { min($0, Self.longestPause) }
     if isThrottling, allowance.windows.isEmpty {
-      learnt.refused(until: wait.map { now + $0 }, at: now)
+      learnt.refused(until: wait.map { now + $0 }, granted: granted, at: now)
     } else if !isThrottling {
-      learnt.add(grant?.cost ?? 1, at: now)
+      learnt.add(grant?.cost ?? 1, number: grant?.number ?? .max, at: now)
     }
     merge(allowance, number: number, isThrottling: isThrottling, at: now)
     if let wait { asked = max(asked, now + wait) }
@@ -196,6 +196,8 @@ struct LearntWindow {
   private var closedUntil = Duration.zero
   /// The beginning of the window that a refusal has closed, until a request is taken again.
   private var closed: Duration?
+  /// The number of requests granted before the last refusal.
+  private var grantedBefore = 0
   /// Whether the last refusal did not say for how long.
   private var isOpenEnded = false
   /// The longest time that shows by itself how long a window is: after a longer one, the server may
@@ -228,7 +230,13 @@ struct LearntWindow {
     kept = max(0, kept - 1)
   }
 
-  mutating func add(_ cost: Double, at now: Duration) {
+  /// Notes that the server took a request, the `number`th granted.
+  mutating func add(_ cost: Double, number: Int, at now: Duration) {
+    guard number > grantedBefore else {
+      // It went out before the refusal, so it belongs to the window that this closed.
+      limit = limit.map { $0 + cost }
+      return
+    }
     taken += cost
     if isOpenEnded {
       let rest = closed.map { now - $0 }.flatMap { $0 < Self.longestMeasured ? $0 : nil }
@@ -241,8 +249,10 @@ struct LearntWindow {
     if let most = limit, taken > most { (limit, refusals) = (taken * 1.02, 0) }
   }
 
-  /// Notes a refusal. `time` is when the server takes more; nil if it did not say.
-  mutating func refused(until time: Duration?, at now: Duration) {
+  /// Notes a refusal after `granted` requests. `time` is when the server takes more; nil if it did
+  /// not say.
+  mutating func refused(until time: Duration?, granted: Int, at now: Duration) {
+    grantedBefore = granted
     isOpenEnded = time == nil
     let time = time ?? now
     if now >= closedUntil {

@@ -452,6 +452,33 @@ struct BudgetLimitTests {
     #expect(taken.count == pages && refused * 10 <= pages, "\(refused) of \(pages)")
   }
 
+  @Test("15-Rate: a limit is learnt from refusals that overtake the answers to earlier requests")
+  func overtakingRefusals() {
+    let (limit, window, budget, pages) = (20, Duration.seconds(30), RequestBudget(), 2000)
+    var machine = RateMachine()
+    var (now, taken, refused, delay) = (Duration.zero, [Duration](), 0, Duration.seconds(1))
+    while taken.count < pages, refused < pages {
+      if case .at(let time, _) = machine.verdict(budget, at: now) { now = time }
+      var grants: [(RateMachine.Grant, isRefused: Bool)] = []
+      repeat {
+        let recent = taken.suffix(limit)
+        let isRefused = recent.count == limit && recent[recent.startIndex] + window > now
+        if !isRefused { taken.append(now) }
+        grants.append((machine.grant(budget, interval: .zero, at: now), isRefused))
+      } while grants.count < 4 && machine.verdict(budget, at: now) == .now
+      // The server refuses at once, and takes longer for what it takes.
+      for (grant, isRefused) in grants.sorted(by: { $0.isRefused && !$1.isRefused }) {
+        now += .milliseconds(20)
+        machine.answered(grant, ServerAllowance(), isThrottling: isRefused, at: now)
+        refused += isRefused ? 1 : 0
+      }
+      let isRefused = grants.contains(where: \.isRefused)
+      now += isRefused ? delay : .zero
+      delay = isRefused ? min(delay * 2, .seconds(20)) : .seconds(1)
+    }
+    #expect(taken.count == pages && refused * 10 <= pages, "\(refused) of \(pages)")
+  }
+
   @Test("15-Profiles: the profiles have the numbers that the guide argues")
   func profiles() {
     #expect(Timeouts.api == Timeouts())

@@ -60,7 +60,9 @@ struct ThrottleSignalTests {
       ("Thu, 01 Jan 2015 00:00:00 GMT", 1_420_070_460),
     ])
   func wrongClock(date: String, reset: Double) {
-    let fields = [("X-RateLimit-Remaining", "0"), ("X-RateLimit-Reset", "\(reset)"), ("Date", date)]
+    let fields = [
+      ("X-RateLimit-Remaining", "0"), ("X-RateLimit-Reset", "\(reset)"), ("Date", date),
+    ]
     #expect(wait(fields) == .seconds(60))
   }
 
