@@ -1,7 +1,5 @@
-import QuirePagination
-
 /// The members of an object, by the keys of a type.
-struct JSONKeyedContainer<Key: CodingKey>: IntegerContainer {
+struct JSONKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
   let reading: JSONKeyedReading
 
   var codingPath: [any CodingKey] {
@@ -164,8 +162,10 @@ struct JSONKeyedContainer<Key: CodingKey>: IntegerContainer {
     }
   }
 
+  // MARK: Integers of every width: the protocol asks for each by name.
+
   @inline(__always)
-  func integer<Integer: FixedWidthInteger & Decodable>(
+  private func integer<Integer: FixedWidthInteger & Decodable>(
     _ type: Integer.Type, _ key: Key
   ) throws -> Integer {
     try value(key, type) { context, node throws(JSONProblem) in
@@ -174,12 +174,84 @@ struct JSONKeyedContainer<Key: CodingKey>: IntegerContainer {
   }
 
   @inline(__always)
-  func integerIfPresent<Integer: FixedWidthInteger & Decodable>(
+  private func integerIfPresent<Integer: FixedWidthInteger & Decodable>(
     _ type: Integer.Type, _ key: Key
   ) throws -> Integer? {
     try valueIfPresent(key, type) { context, node throws(JSONProblem) in
       try context.integer(type, at: node)
     }
+  }
+
+  func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try integer(type, key) }
+
+  func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? {
+    try integerIfPresent(type, key)
+  }
+
+  func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try integer(type, key) }
+
+  func decodeIfPresent(_ type: Int8.Type, forKey key: Key) throws -> Int8? {
+    try integerIfPresent(type, key)
+  }
+
+  func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try integer(type, key) }
+
+  func decodeIfPresent(_ type: Int16.Type, forKey key: Key) throws -> Int16? {
+    try integerIfPresent(type, key)
+  }
+
+  func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try integer(type, key) }
+
+  func decodeIfPresent(_ type: Int32.Type, forKey key: Key) throws -> Int32? {
+    try integerIfPresent(type, key)
+  }
+
+  func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try integer(type, key) }
+
+  func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? {
+    try integerIfPresent(type, key)
+  }
+
+  func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try integer(type, key) }
+
+  func decodeIfPresent(_ type: UInt.Type, forKey key: Key) throws -> UInt? {
+    try integerIfPresent(type, key)
+  }
+
+  func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try integer(type, key) }
+
+  func decodeIfPresent(_ type: UInt8.Type, forKey key: Key) throws -> UInt8? {
+    try integerIfPresent(type, key)
+  }
+
+  func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try integer(type, key) }
+
+  func decodeIfPresent(_ type: UInt16.Type, forKey key: Key) throws -> UInt16? {
+    try integerIfPresent(type, key)
+  }
+
+  func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try integer(type, key) }
+
+  func decodeIfPresent(_ type: UInt32.Type, forKey key: Key) throws -> UInt32? {
+    try integerIfPresent(type, key)
+  }
+
+  func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try integer(type, key) }
+
+  func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? {
+    try integerIfPresent(type, key)
+  }
+
+  func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 { try integer(type, key) }
+
+  func decodeIfPresent(_ type: Int128.Type, forKey key: Key) throws -> Int128? {
+    try integerIfPresent(type, key)
+  }
+
+  func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 { try integer(type, key) }
+
+  func decodeIfPresent(_ type: UInt128.Type, forKey key: Key) throws -> UInt128? {
+    try integerIfPresent(type, key)
   }
 }
 

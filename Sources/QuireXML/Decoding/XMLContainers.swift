@@ -1,7 +1,5 @@
-import QuirePagination
-
 /// The children and attributes of an element, by key.
-struct XMLKeyedContainer<Key: CodingKey>: IntegerContainer {
+struct XMLKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
   let context: XMLItemContext
   let node: Int
 
@@ -90,21 +88,94 @@ struct XMLKeyedContainer<Key: CodingKey>: IntegerContainer {
   func superDecoder(forKey key: Key) throws -> any Decoder {
     XMLValueDecoder(context: context, value: try value(key))
   }
+}
 
-  // MARK: Integers
-
+/// Integers of every width, each of which the protocol requires by name.
+extension XMLKeyedContainer {
   @inline(__always)
-  func integer<Integer: FixedWidthInteger & Decodable>(
+  private func integer<Integer: FixedWidthInteger>(
     _ type: Integer.Type, _ key: Key
   ) throws -> Integer {
     try context.integer(type, value(key))
   }
 
   @inline(__always)
-  func integerIfPresent<Integer: FixedWidthInteger & Decodable>(
+  private func integerIfPresent<Integer: FixedWidthInteger>(
     _ type: Integer.Type, _ key: Key
   ) throws -> Integer? {
     try present(key).map { try context.integer(type, $0) }
+  }
+
+  func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try integer(type, key) }
+
+  func decodeIfPresent(_ type: Int.Type, forKey key: Key) throws -> Int? {
+    try integerIfPresent(type, key)
+  }
+
+  func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try integer(type, key) }
+
+  func decodeIfPresent(_ type: Int8.Type, forKey key: Key) throws -> Int8? {
+    try integerIfPresent(type, key)
+  }
+
+  func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try integer(type, key) }
+
+  func decodeIfPresent(_ type: Int16.Type, forKey key: Key) throws -> Int16? {
+    try integerIfPresent(type, key)
+  }
+
+  func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try integer(type, key) }
+
+  func decodeIfPresent(_ type: Int32.Type, forKey key: Key) throws -> Int32? {
+    try integerIfPresent(type, key)
+  }
+
+  func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try integer(type, key) }
+
+  func decodeIfPresent(_ type: Int64.Type, forKey key: Key) throws -> Int64? {
+    try integerIfPresent(type, key)
+  }
+
+  func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try integer(type, key) }
+
+  func decodeIfPresent(_ type: UInt.Type, forKey key: Key) throws -> UInt? {
+    try integerIfPresent(type, key)
+  }
+
+  func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try integer(type, key) }
+
+  func decodeIfPresent(_ type: UInt8.Type, forKey key: Key) throws -> UInt8? {
+    try integerIfPresent(type, key)
+  }
+
+  func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try integer(type, key) }
+
+  func decodeIfPresent(_ type: UInt16.Type, forKey key: Key) throws -> UInt16? {
+    try integerIfPresent(type, key)
+  }
+
+  func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try integer(type, key) }
+
+  func decodeIfPresent(_ type: UInt32.Type, forKey key: Key) throws -> UInt32? {
+    try integerIfPresent(type, key)
+  }
+
+  func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try integer(type, key) }
+
+  func decodeIfPresent(_ type: UInt64.Type, forKey key: Key) throws -> UInt64? {
+    try integerIfPresent(type, key)
+  }
+
+  func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 { try integer(type, key) }
+
+  func decodeIfPresent(_ type: Int128.Type, forKey key: Key) throws -> Int128? {
+    try integerIfPresent(type, key)
+  }
+
+  func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 { try integer(type, key) }
+
+  func decodeIfPresent(_ type: UInt128.Type, forKey key: Key) throws -> UInt128? {
+    try integerIfPresent(type, key)
   }
 }
 
