@@ -215,7 +215,8 @@ private final class HalvesReader: PageReader {
   func throttledTraffic() async throws {
     var error = PageError(.throttled, "slow down")
     error.traffic.requests = 2
-    for (times, requests) in [(1, 2), (2, 4)] {
+    // Beside the requests of 40 pages, or of the two before the throttled one.
+    for (times, requests) in [(1, 42), (2, 6)] {
       let source = ScriptedSource(sizes: Array(repeating: 1, count: 40))
       source.fail(3, times: times, with: error)
       let walk = listing(source, pages: 40).parallel(8).walk()
