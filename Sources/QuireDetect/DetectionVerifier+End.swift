@@ -15,7 +15,7 @@ extension DetectionVerifier {
     guard !engine.startsMidway, count > 0, let total = detector.declaredEnd(of: pagination),
       let last = pagination.lastPage(of: total, itemsOnPage: count),
       let behind = try await items(list, on: last.plus(1), by: engine, itemsOnPage: count),
-      !behind.isEmpty,
+      behind.contains(where: { !$0.isBlank }),
       // Some servers have the last page again behind it, and some the first.
       let before = try await items(list, on: last, by: engine, itemsOnPage: count)
     else { return pagination }

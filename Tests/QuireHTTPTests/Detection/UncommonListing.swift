@@ -221,6 +221,11 @@ extension PeculiarListing {
       return .json(
         "{\"page\":\(page),\"total_pages\":5,\"items\":\(items((page - 1) * size))}")
     },
+    .init(name: "pages with an item without content behind the last", isFound: true) { request in
+      let page = request.number("page") ?? 1
+      let items = page > 5 ? "[{}]" : items((page - 1) * size)
+      return .json("{\"page\":\(page),\"total_pages\":5,\"items\":\(items)}")
+    },
     .init(name: "a chat's messages, newest first", isFound: true) { request in
       let start = request.number("before").map { 901 - $0 } ?? 0
       return .json("{\"messages\":\(items(start) { "{\"id\":\(900 - $0)}" })}")
