@@ -6,6 +6,16 @@ import Testing
 
 @testable import QuireCurl
 
+/// What removes codings slice by slice.
+private protocol Inflating: ~Copyable {
+  mutating func receive(_ bytes: [UInt8])
+  mutating func next() throws(PageError) -> [UInt8]?
+  func finish() throws(PageError)
+}
+
+extension ContentInflater: Inflating {}
+extension NestedInflater: Inflating {}
+
 @Suite("ContentInflater")
 struct ContentInflaterTests {
   static let text = Array(String(repeating: "All the pages of a listing. ", count: 40).utf8)
@@ -15,15 +25,20 @@ struct ContentInflaterTests {
     _ wire: [UInt8], _ coding: ContentInflater.Coding = .gzip, slices size: Int = .max,
     limits: TransferLimits = .api
   ) throws(PageError) -> [UInt8] {
-    var inflater = try ContentInflater(coding, limits: limits)
+    try output(of: ContentInflater(coding, limits: limits), wire, slices: size)
+  }
+
+  private func output<Decoder: Inflating & ~Copyable>(
+    of decoder: consuming Decoder, _ wire: [UInt8], slices size: Int
+  ) throws(PageError) -> [UInt8] {
     var output: [UInt8] = []
     var rest = wire[...]
     while !rest.isEmpty {
-      inflater.receive(Array(rest.prefix(size)))
+      decoder.receive(Array(rest.prefix(size)))
       rest = rest.dropFirst(size)
-      while let slice = try inflater.next() { output += slice }
+      while let slice = try decoder.next() { output += slice }
     }
-    try inflater.finish()
+    try decoder.finish()
     return output
   }
 
@@ -138,16 +153,8 @@ struct ContentInflaterTests {
   private func inflateNested(
     _ wire: [UInt8], slices size: Int = .max, limits: TransferLimits = .api
   ) throws(PageError) -> [UInt8] {
-    var inflater = NestedInflater(try ContentInflater(.gzip, limits: limits), limits: limits)
-    var output: [UInt8] = []
-    var rest = wire[...]
-    while !rest.isEmpty {
-      inflater.receive(Array(rest.prefix(size)))
-      rest = rest.dropFirst(size)
-      while let slice = try inflater.next() { output += slice }
-    }
-    try inflater.finish()
-    return output
+    let outer = try ContentInflater(.gzip, limits: limits)
+    return try output(of: NestedInflater(outer, innerLimits: limits), wire, slices: size)
   }
 
   @Test(

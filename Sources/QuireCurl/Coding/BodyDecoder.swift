@@ -15,8 +15,6 @@ enum BodyDecoder: ~Copyable {
   case sniffing([UInt8], limits: TransferLimits)
   case plain(slice: [UInt8], total: Int, limit: Int)
   case inflating(NestedInflater)
-  /// The content is a gzip file, and no coding is declared.
-  case inflatingFile(ContentInflater)
   case failed(PageError)
 
   init(_ head: ResponseHead, limits: TransferLimits) {
@@ -27,7 +25,7 @@ enum BodyDecoder: ~Copyable {
       }
       let inflater = try ContentInflater(
         coding, limits: limits, mayBeEmpty: head.framing == .explicit)
-      self = .inflating(NestedInflater(inflater, limits: limits))
+      self = .inflating(NestedInflater(inflater, innerLimits: limits))
     } catch {
       self = head.canHaveBody ? .failed(error) : .plain(slice: [], total: 0, limit: 0)
     }
@@ -44,9 +42,6 @@ enum BodyDecoder: ~Copyable {
     case .inflating(var inflater):
       inflater.receive(bytes)
       self = .inflating(inflater)
-    case .inflatingFile(var inflater):
-      inflater.receive(bytes)
-      self = .inflatingFile(inflater)
     case .failed(let error): self = .failed(error)
     }
   }
@@ -62,7 +57,7 @@ enum BodyDecoder: ~Copyable {
     do throws(PageError) {
       var inflater = try ContentInflater(.gzip, limits: limits)
       inflater.receive(bytes)
-      return .inflatingFile(inflater)
+      return .inflating(NestedInflater(inflater, innerLimits: nil))
     } catch {
       return .failed(error)
     }
@@ -92,15 +87,6 @@ enum BodyDecoder: ~Copyable {
         self = .failed(error)
         throw error
       }
-    case .inflatingFile(var inflater):
-      do throws(PageError) {
-        let slice = try inflater.next()
-        self = .inflatingFile(inflater)
-        return slice
-      } catch {
-        self = .failed(error)
-        throw error
-      }
     case .failed(let error):
       self = .failed(error)
       throw error
@@ -112,7 +98,6 @@ enum BodyDecoder: ~Copyable {
     switch self {
     case .plain(let slice, _, _): slice.isEmpty
     case .inflating(let inflater): inflater.isDrained
-    case .inflatingFile(let inflater): inflater.isDrained
     case .undecided: false
     case .sniffing: false
     case .failed: false
@@ -127,7 +112,6 @@ enum BodyDecoder: ~Copyable {
       guard bytes.isEmpty else { throw Self.cutMagic }
     case .plain: break
     case .inflating(let inflater): try inflater.finish()
-    case .inflatingFile(let inflater): try inflater.finish()
     case .failed(let error): throw error
     }
   }

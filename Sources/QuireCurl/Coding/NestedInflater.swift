@@ -1,19 +1,22 @@
 import QuireCore
 import QuireHTTP
 
-/// Removes a declared coding, and a second layer of gzip where the content is a gzip file: servers
-/// compress `sitemap.xml.gz` once more. A third layer is left to the page's decoder to refuse.
+/// Removes a coding, and a second layer of gzip where it was declared and its content is a gzip file:
+/// servers compress `sitemap.xml.gz` once more. Any further layer is left to the page's decoder to
+/// refuse.
 struct NestedInflater: ~Copyable {
   private var outer: ContentInflater
   private var inner: ContentInflater?
-  private let limits: TransferLimits
+  private let innerLimits: TransferLimits?
   /// The first content, while it is too short to tell whether it is a gzip file; nil once that is
-  /// known.
-  private var start: [UInt8]? = []
+  /// known, or does not matter.
+  private var start: [UInt8]?
 
-  init(_ outer: consuming ContentInflater, limits: TransferLimits) {
+  /// Creates an inflater whose second layer has these limits; nil to remove none.
+  init(_ outer: consuming ContentInflater, innerLimits: TransferLimits?) {
     self.outer = outer
-    self.limits = limits
+    self.innerLimits = innerLimits
+    start = innerLimits == nil ? nil : []
   }
 
   /// Whether all streams have ended, and all of their content was delivered.
@@ -38,7 +41,7 @@ struct NestedInflater: ~Copyable {
         let isGzip = BodyDecoder.magic.starts(with: slice.prefix(BodyDecoder.magic.count))
         start = isGzip && slice.count < BodyDecoder.magic.count ? slice : nil
         guard start == nil else { continue }
-        if isGzip { inner = try ContentInflater(.gzip, limits: limits) }
+        if isGzip, let innerLimits { inner = try ContentInflater(.gzip, limits: innerLimits) }
       }
       guard inner != nil else { return slice }
       inner?.receive(slice)

@@ -30,44 +30,42 @@ struct DecoderConformanceTests {
 
   @Test("The suite finds a decoder that calls itself self-delimiting and is not")
   func flawed() {
-    struct Lines: PageDecoder {
-      var isSelfDelimiting: Bool { true }
-      func begin(_ context: DecodingContext) -> any PageDecoding<String> { Session() }
-      struct Session: PageDecoding {
-        var bytes: [UInt8] = []
-        mutating func receive(_ slice: [UInt8]) { bytes += slice }
-        mutating func finish() -> any PageDocument { EmptyDocument() }
-        mutating func items() -> DecodedItems<String> {
-          let text = String(decoding: bytes, as: UTF8.self)
-          return DecodedItems(text.split(separator: "\n").map(String.init))
-        }
-      }
-    }
+    let decoder = Lines(isSelfDelimiting: true, itemCount: nil)
     let failure = #expect(throws: ConformanceFailure.self) {
-      try DecoderConformance.check(Lines(), page: Array("a\nb".utf8), items: ["a", "b"])
+      try DecoderConformance.check(decoder, page: Array("a\nb".utf8), items: ["a", "b"])
     }
     #expect(failure?.promise.contains("self-delimiting") == true)
   }
 
   @Test("The suite finds a decoder that tells another number of items than it decodes")
   func miscounting() {
-    struct Lines: PageDecoder {
-      var isSelfDelimiting: Bool { false }
-      func begin(_ context: DecodingContext) -> any PageDecoding<String> { Session() }
-      struct Session: PageDecoding {
-        var bytes: [UInt8] = []
-        mutating func receive(_ slice: [UInt8]) { bytes += slice }
-        mutating func finish() -> any PageDocument { EmptyDocument() }
-        mutating func itemCount() -> Int? { bytes.count }
-        mutating func items() -> DecodedItems<String> {
-          let text = String(decoding: bytes, as: UTF8.self)
-          return DecodedItems(text.split(separator: "\n").map(String.init))
-        }
-      }
-    }
+    let decoder = Lines(isSelfDelimiting: false, itemCount: \.count)
     let failure = #expect(throws: ConformanceFailure.self) {
-      try DecoderConformance.check(Lines(), page: Array("a\nb".utf8), items: ["a", "b"])
+      try DecoderConformance.check(decoder, page: Array("a\nb".utf8), items: ["a", "b"])
     }
     #expect(failure?.promise.contains("number of items") == true)
+  }
+
+  /// A decoder of lines, which tells what these say of itself and of the bytes of a page.
+  private struct Lines: PageDecoder {
+    let isSelfDelimiting: Bool
+    let itemCount: (@Sendable ([UInt8]) -> Int)?
+
+    func begin(_ context: DecodingContext) -> any PageDecoding<String> {
+      Session(count: itemCount)
+    }
+
+    struct Session: PageDecoding {
+      let count: (@Sendable ([UInt8]) -> Int)?
+      var bytes: [UInt8] = []
+
+      mutating func receive(_ slice: [UInt8]) { bytes += slice }
+      mutating func finish() -> any PageDocument { EmptyDocument() }
+      mutating func itemCount() -> Int? { count?(bytes) }
+      mutating func items() -> DecodedItems<String> {
+        let text = String(decoding: bytes, as: UTF8.self)
+        return DecodedItems(text.split(separator: "\n").map(String.init))
+      }
+    }
   }
 }
