@@ -62,8 +62,8 @@ package enum JSONText {
     return (difference &- ones) & ~difference & (ones &* 0x80)
   }
 
-  /// Returns the character that `\uXXXX`, or a surrogate pair of them, stands for, and the length
-  /// of the escape. `left` is the number of bytes in the text from the escape on.
+  /// Decodes an escape `\uXXXX`, or a surrogate pair of two. Returns the character, U+FFFD for half
+  /// a pair, and the length of the escape. `left` is the number of bytes in the text from it on.
   private static func scalar(
     _ escape: UnsafePointer<UInt8>, left: Int
   ) -> (UnicodeScalar, length: Int) {

@@ -213,7 +213,7 @@ struct FanOutNotes: Sendable {
 
   /// Adds the traffic and the adjustments of a page that is not delivered itself: a page of
   /// parents, or the empty last page of a child.
-  mutating func addTraffic(of page: Page<some Any>) {
+  mutating func addUndelivered(_ page: Page<some Any>) {
     traffic += page.traffic
     note(page.head.adjustments)
     // The whole walk counts the items of children only.

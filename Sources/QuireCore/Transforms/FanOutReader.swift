@@ -197,7 +197,7 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
   private func readParent(at position: Position, of start: Position?) async throws {
     let page = try await parents.resuming(from: position).walk().next(isolation: nil)
     try state.withLock { state in
-      if let page { state.notes.addTraffic(of: page) }
+      if let page { state.notes.addUndelivered(page) }
       guard let item = page?.items.first else {
         throw PageError(
           .positionMismatch,
@@ -232,7 +232,7 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
       $0.waiting += waiting
       $0.progress = walk.progress
       $0.places.remainingParents = behind
-      $0.notes.addTraffic(of: page)
+      $0.notes.addUndelivered(page)
       if waiting.isEmpty { $0.notes.noteSkipped() }
     }
   }
@@ -341,7 +341,7 @@ final class FanOutReader<Parent: Sendable, Item: Sendable>: PageReader {
       if inner != nil || !page.items.isEmpty {
         return deliver(page, of: index, goingOnAt: inner, at: position, &state)
       }
-      state.notes.addTraffic(of: page)
+      state.notes.addUndelivered(page)
     case .success(nil): break
     }
     Self.finish(index, &state)

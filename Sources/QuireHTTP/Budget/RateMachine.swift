@@ -200,8 +200,8 @@ struct LearntWindow {
   private var grantedBefore = 0
   /// Whether the last refusal did not say for how long.
   private var isOpenEnded = false
-  /// The longest time that shows by itself how long a window is: after a longer one, the server may
-  /// have taken requests for a while.
+  /// The longest time from the beginning of a window to the first request taken after it that is
+  /// used as the window's length. In a longer one, the server may have taken requests much earlier.
   private static let longestMeasured = Duration.seconds(120)
   /// The shortest time after which the server took more, although it had not said when.
   private var measured: Duration?

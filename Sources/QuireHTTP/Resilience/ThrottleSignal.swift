@@ -34,15 +34,12 @@ package enum ThrottleSignal {
   /// milliseconds since 1970, or a duration such as `6m0s` or `2 seconds`, also in quotes. Nil for
   /// other text.
   package static func duration(_ text: String, now: Double) -> Duration? {
-    // No valid value is longer.
-    guard text.utf8.count <= 64 else { return nil }
-    let text = text.filter { $0 != "\"" }
-    let compact = text.filter { $0 != " " }
+    guard let (text, compact) = plain(text) else { return nil }
     let seconds: Double?
-    if let time = time(text) {
-      seconds = time - now
-    } else if let number = Double(compact) {
-      seconds = number
+    if let number = Double(compact) {
+      seconds = wait(number, now: now)
+    } else if let date = date(text, compact) {
+      seconds = date - now
     } else {
       seconds = unitDuration(compact) ?? longest(in: text, now: now)
     }
@@ -52,11 +49,20 @@ package enum ThrottleSignal {
   /// Parses a point in time: a date, or a number of seconds or milliseconds since 1970. Returns the
   /// seconds since 1970; nil for other text, and for numbers that are too small.
   static func time(_ text: String) -> Double? {
+    guard let (text, compact) = plain(text) else { return nil }
+    if let number = Double(compact) { return time(number) }
+    return date(text, compact)
+  }
+
+  /// Returns a value without quotes, and without spaces, too; nil if it is longer than any valid one.
+  private static func plain(_ text: String) -> (text: String, compact: String)? {
     guard text.utf8.count <= 64 else { return nil }
     let text = text.filter { $0 != "\"" }
-    let compact = text.filter { $0 != " " }
-    if let number = Double(compact) { return time(number) }
-    return HTTPDate.secondsSince1970(text)
+    return (text, text.filter { $0 != " " })
+  }
+
+  private static func date(_ text: String, _ compact: String) -> Double? {
+    HTTPDate.secondsSince1970(text)
       ?? (try? Date(compact, strategy: .iso8601))?.timeIntervalSince1970
   }
 
@@ -64,11 +70,16 @@ package enum ThrottleSignal {
     number > 1e12 ? number / 1000 : number > 1e9 ? number : nil
   }
 
+  /// Returns the seconds that a number means: so many, or those until a time since 1970.
+  private static func wait(_ number: Double, now: Double) -> Double {
+    time(number).map { $0 - now } ?? number
+  }
+
   /// Returns the longest of the waits that several numbers mean: a proxy may combine fields of the
   /// same name (RFC 9110, §5.3). A comma without a space may be a decimal comma.
   private static func longest(in list: String, now: Double) -> Double? {
     let waits = list.split(separator: ", ", omittingEmptySubsequences: false).map { text in
-      Double(text).map { number in time(number).map { $0 - now } ?? number }
+      Double(text).map { wait($0, now: now) }
     }
     return waits.contains(nil) ? nil : waits.compactMap(\.self).max()
   }

@@ -26,7 +26,7 @@ public protocol HTTPTransport: Sendable {
   /// later.
   func send(_ request: TransportRequest) async throws -> TransportResponse
 
-  /// Secrets that the transport sends by itself, such as the password of a proxy: errors, logs and
+  /// Secrets that the transport adds to requests, such as the password of a proxy: errors, logs and
   /// reports show none of them. A transport that wraps another has those of that one, too. Default:
   /// none.
   var secrets: [String] { get }
